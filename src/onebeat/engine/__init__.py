@@ -1,0 +1,1 @@
+"""What joins when, who and what happened: the only stateful part."""

@@ -1,0 +1,216 @@
+"""CONTRACT what happened: the engine reports frozen events, observers turn them into logs, metrics, traces.
+
+The engine itself neither logs nor measures. Instants are in UTC, durations in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from onebeat.errors import Cancelled, ClaimFailed
+from onebeat.model import Outcome, Reason, Replica, Tick
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerStarted:
+    """A replica is ready. `store` is the store's label, None without one; `every_replica` names the
+    jobs that asked to run on every replica; `first_due` is the first instant anything is due."""
+
+    replica: Replica
+    store: str | None
+    jobs: tuple[str, ...]
+    every_replica: tuple[str, ...]
+    first_due: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerStopping:
+    """No work is admitted any more; `running` ids are being cancelled."""
+
+    replica: Replica
+    running: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerStopped:
+    """The scheduler has returned. `outlived` names the ids whose runs did not end in time."""
+
+    replica: Replica
+    outlived: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TickEnded:
+    """Exactly one for each tick a replica evaluates, passed-over ones apart (see TicksPassedOver).
+
+    `delay` is how long after its instant this was decided or, of a run, its body began.
+    `claimed_by` is the label of the replica that has the tick, where the store told.
+    """
+
+    tick: Tick
+    outcome: Outcome
+    reason: Reason | None = None
+    delay: float = 0.0
+    error: BaseException | None = None
+    claimed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TicksPassedOver:
+    """A late wake ran only the latest tick of a job; `count` earlier ones were passed over (W-LATE).
+
+    `exact` is False when there were too many to count one by one: then there were at least `count`.
+    """
+
+    job_id: str
+    count: int
+    latest: datetime
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A body is about to be called. Observed in the run's own task and context."""
+
+    job_id: str
+    run_id: str
+    tick: Tick | None
+    started_at: datetime
+    lateness: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A body has ended. Observed in the task and context of its RunStarted, before its TickEnded.
+
+    `outcome` is RAN or FAILED; `reason` is None for a body that raised of its own accord.
+    """
+
+    job_id: str
+    run_id: str
+    tick: Tick | None
+    outcome: Outcome
+    reason: Reason | None
+    finished_at: datetime
+    duration: float
+    error: BaseException | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDropped:
+    """Admitted or pending on-demand work that never ran, with the cause."""
+
+    job_id: str
+    cause: Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAnswered:
+    """One claim statement has answered."""
+
+    bids: int
+    won: int
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimStatementFailed:
+    """One claim statement has failed, and is asked again if `again`; else it cost `ticks` ticks."""
+
+    error: ClaimFailed
+    job_ids: tuple[str, ...]
+    again: bool
+    duration: float
+
+    @property
+    def ticks(self) -> int:
+        return 0 if self.again else len(self.job_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFailed:
+    """One release statement has failed. It is tried again in the background until the leases end."""
+
+    error: ClaimFailed
+    job_ids: tuple[str, ...]
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRecovered:
+    """The store answers again after `failures` failed statements in `after` seconds."""
+
+    failures: int
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStepped:
+    """The wall clock was set back by `seconds`; those instants are evaluated again (W-BACK)."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClockAhead:
+    """The store refused `tick` as too early: this replica's clock leads the store's by `skew` seconds."""
+
+    tick: Tick
+    skew: float
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkAhead:
+    """A job's watermark lies `ahead` seconds beyond the store's clock: its ticks are refused until then.
+
+    A clock was wrong once; see `onebeat repair`.
+    """
+
+    job_id: str
+    watermark: datetime
+    ahead: float
+
+
+@dataclass(frozen=True, slots=True)
+class PruneFailed:
+    """Old tick rows could not be pruned this time; nothing depends on it but disk space."""
+
+    error: ClaimFailed
+
+
+@dataclass(frozen=True, slots=True)
+class ForkIgnored:
+    """This process is a forked copy of a running scheduler: it fires nothing; start one of its own."""
+
+    replica: Replica
+
+
+Event = (
+    SchedulerStarted
+    | SchedulerStopping
+    | SchedulerStopped
+    | TickEnded
+    | TicksPassedOver
+    | RunStarted
+    | RunEnded
+    | RunDropped
+    | ClaimAnswered
+    | ClaimStatementFailed
+    | ReleaseFailed
+    | StoreRecovered
+    | ClockStepped
+    | ClockAhead
+    | WatermarkAhead
+    | PruneFailed
+    | ForkIgnored
+)
+
+Observer = Callable[[Event], object]
+"""Told of every event. Whatever it raises is logged once and changes nothing.
+
+An observer with a true attribute `inline` is called at once, where the event happens, and promises
+never to block; every other one is called from a thread of its own, so that it may.
+"""

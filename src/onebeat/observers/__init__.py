@@ -1,0 +1,1 @@
+"""What happened: events turned into logs, metrics and traces."""

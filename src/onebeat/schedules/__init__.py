@@ -1,0 +1,1 @@
+"""When: the kinds of schedule, all pure."""

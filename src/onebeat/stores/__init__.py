@@ -1,0 +1,1 @@
+"""Who: the kinds of claim store."""

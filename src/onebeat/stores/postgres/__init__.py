@@ -1,0 +1,1 @@
+"""Claims in PostgreSQL, for replicas anywhere."""

@@ -1,0 +1,1 @@
+"""Claims in one SQLite file, for several processes on one machine."""
