@@ -29,8 +29,8 @@ class ClaimStore(Protocol):
 
         Of all replicas that share a store and an app, at most one ever wins a tick (C-ONE). With a lease
         the job's watermark decides, whatever its age; without one, the tick's own row above the
-        job's floor (C-ORDER). One atomic, sorted, idempotent decision, by the job's own row as it stands once locked:
-        the same token asked again changes nothing and gets the same answer (C-TOKEN).
+        job's floor (C-ORDER). One atomic, sorted, idempotent decision, by the job's own row as it stands
+        once locked: the same token asked again changes nothing and gets the same answer (C-TOKEN).
         Nothing is won once more than *timeout* has passed since the decision began: such bids are EXPIRED.
         Raises ClaimFailed when the store cannot answer; then some bids may have landed all the same.
         Cancelled, it gives its connection up rather than back.

@@ -1,0 +1,1 @@
+"""The pytest plugin: fixtures for programs that use onebeat."""
