@@ -1,0 +1,172 @@
+"""FakeClock: time that moves only when a test says so."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context, copy_context
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypedDict, Unpack
+
+from onebeat.errors import InvalidSetting
+from onebeat.testing.quiet import Blocks, until_quiet, wake
+
+_NOTHING = timedelta()
+_MICROSECOND = timedelta(microseconds=1)
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Units(TypedDict, total=False):
+    """How far: any of these, added up."""
+
+    seconds: float
+    minutes: float
+    hours: float
+    days: float
+
+
+class FakeTimer:
+    """A call that is to come, on the loop that asked for it, in the context it was asked in."""
+
+    __slots__ = ("_call", "_context", "_handle", "cancelled", "due", "loop")
+
+    def __init__(self, due: int, call: Callable[[], object], loop: asyncio.AbstractEventLoop) -> None:
+        self.due = due
+        self.loop = loop
+        self.cancelled = False
+        self._call = call
+        self._context: Context = copy_context()
+        self._handle: asyncio.Handle | None = None
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def fire(self) -> None:
+        if self.loop is asyncio.get_running_loop():
+            self._handle = self.loop.call_soon(self._call, context=self._context)
+        elif not self.loop.is_closed():
+            self._handle = self.loop.call_soon_threadsafe(self._call, context=self._context)
+
+
+class FakeClock:
+    """A clock for tests: it stands still until `advance`, `jump` or `step`.
+
+    `advance` moves on timer by timer and lets the program come to rest after each, so whatever
+    was due has happened when it returns. For work in threads or databases (`elsewhere`) it waits in real
+    time, up to *patience* seconds a time; what takes longer is left behind and time goes on.
+    """
+
+    def __init__(self, start: datetime = _START, *, patience: float = 5.0) -> None:
+        if start.tzinfo is None or start.utcoffset() is None:
+            raise InvalidSetting("start", start, "a timezone-aware datetime")
+        self._wall = start.astimezone(UTC)  # what the wall clock shows when nothing has passed
+        self._passed = 0  # microseconds: floats would let a tick drift away from its instant
+        self._timers: list[tuple[int, int, FakeTimer]] = []
+        self._count = 0
+        self._moving = False
+        self._lock = threading.Lock()  # timers may be asked for on several loops
+        self._loops: set[asyncio.AbstractEventLoop] = set()
+        self._elsewhere = Blocks(patience)
+
+    def now(self) -> datetime:
+        return self._wall + timedelta(microseconds=self._passed)
+
+    def monotonic(self) -> float:
+        return self._passed / 1_000_000
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds <= 0:
+            return await asyncio.sleep(0)
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        timer = self.call_later(seconds, partial(wake, over))
+        try:
+            await over
+        finally:
+            timer.cancel()
+
+    def call_later(self, seconds: float, call: Callable[[], object]) -> FakeTimer:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            timer = FakeTimer(self._passed + _microseconds(seconds), call, loop)
+            self._count += 1
+            heapq.heappush(self._timers, (timer.due, self._count, timer))
+            self._loops.add(loop)
+        return timer
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        block = self._elsewhere.open()
+        try:
+            yield
+        finally:
+            self._elsewhere.close(block)
+
+    async def advance(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
+        """Let time pass: every timer due until then fires at its own instant, one after the other."""
+        end = self._passed + _span(by, units)
+        with self._alone():
+            await self.settle()
+            while (timer := self._next_due(end)) is not None:
+                self._passed = max(self._passed, timer.due)
+                timer.fire()
+                await self.settle()
+            self._passed = end
+
+    async def jump(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
+        """A suspended machine: time has passed in one go, and what was due meanwhile fires now, late."""
+        span = _span(by, units)
+        with self._alone():
+            await self.settle()
+            self._passed += span
+            while late := list(iter(lambda: self._next_due(self._passed), None)):
+                for timer in late:
+                    timer.fire()
+                await self.settle()
+
+    def step(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
+        """Set the wall clock ahead, or back by a negative step. No time passes and nothing fires."""
+        self._wall += by + timedelta(**units)
+
+    async def settle(self) -> None:
+        """Let the program do everything it can do without time passing."""
+        while True:
+            await until_quiet(self._loops, self._elsewhere.patience)
+            if not await self._elsewhere.wait():
+                return
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if self._moving:
+            raise RuntimeError("this clock is being moved already: await one advance() or jump() at a time")
+        self._moving = True
+        try:
+            yield
+        finally:
+            self._moving = False
+
+    def _next_due(self, until: int) -> FakeTimer | None:
+        with self._lock:
+            while self._timers and self._timers[0][0] <= until:
+                timer = heapq.heappop(self._timers)[2]
+                if not timer.cancelled:
+                    return timer
+        return None
+
+
+def _span(by: timedelta, units: Units) -> int:
+    span = by + timedelta(**units)
+    if span < _NOTHING:
+        raise InvalidSetting("by", span, "a duration, zero or more", "step() sets the wall clock back")
+    return span // _MICROSECOND
+
+
+def _microseconds(seconds: float) -> int:
+    """Rounded up, so that no timer is early; noise below a nanosecond does not make it late."""
+    return math.ceil(round(max(seconds, 0.0) * 1_000_000, 3))
