@@ -1,0 +1,140 @@
+"""Log records of ticks and runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from logging import DEBUG, ERROR, INFO, WARNING
+from typing import Any
+
+from onebeat.errors import Cancelled, ShuttingDown, TimedOut
+from onebeat.events import Event, RunDropped, RunEnded, RunStarted, TickEnded, TicksPassedOver
+from onebeat.model import Outcome, Reason
+from onebeat.observers.records import Records, named
+
+# What skips a tick by itself, tick after tick, until somebody does something about it.
+_LASTING = {Reason.OVERLAPPED: WARNING, Reason.BUSY: WARNING, Reason.LATE: WARNING, Reason.PAUSED: INFO}
+
+
+class JobLogs:
+    """A failed run is one ERROR with its traceback, a tick another replica has is DEBUG."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        self._passed_over: deque[TicksPassedOver] = deque()
+        self.speakers: dict[type[Any], Callable[[Any], None]] = {
+            TickEnded: self._tick_ended,
+            TicksPassedOver: self._ticks_passed_over,
+            RunStarted: self._run_started,
+            RunEnded: self._run_ended,
+            RunDropped: self._run_dropped,
+        }
+
+    def before(self, event: Event) -> None:
+        """A late wake reports its jobs one after the other: the first other event ends the list."""
+        if self._passed_over and not isinstance(event, TicksPassedOver):
+            self._sum_up_passed_over()
+
+    def _tick_ended(self, event: TickEnded) -> None:
+        tick, reason = event.tick, event.reason
+        if event.outcome in (Outcome.RAN, Outcome.FAILED):
+            self._records.over(tick.job_id)  # its RunEnded has said the rest
+            return
+        level = DEBUG
+        if reason in _LASTING:
+            level = self._records.once(_LASTING[reason], tick.job_id, reason)
+        else:
+            self._records.over(tick.job_id)
+        # A claim error is DEBUG too: ClaimStatementFailed has spoken, once for all of its ticks.
+        self._records.say(
+            level,
+            "job %r: tick %s %s%s%s",
+            tick.job_id,
+            tick.scheduled_at.isoformat(),
+            event.outcome.value,
+            f", {reason.value}" if reason else "",
+            f" by {event.claimed_by!r}" if event.claimed_by else "",
+            job=tick.job_id,
+            outcome=event.outcome.value,
+            reason=reason and reason.value,
+            tick=tick,
+        )
+
+    def _ticks_passed_over(self, event: TicksPassedOver) -> None:
+        self._passed_over.append(event)
+        self._records.say(
+            DEBUG,
+            "job %r: %s passed over, up to %s",
+            event.job_id,
+            _count(event.count, event.exact),
+            event.latest.isoformat(),
+            job=event.job_id,
+        )
+
+    def _sum_up_passed_over(self) -> None:
+        events, self._passed_over = self._passed_over, deque()
+        job_ids = list(dict.fromkeys(event.job_id for event in events))
+        count = sum(event.count for event in events)
+        self._records.say(
+            WARNING,
+            "late wake: %s passed over, of %d jobs: %s",
+            _count(count, all(event.exact for event in events)),
+            len(job_ids),
+            named(job_ids),
+            job=job_ids[0] if len(job_ids) == 1 else None,
+            ticks=count,
+        )
+
+    def _run_started(self, event: RunStarted) -> None:
+        self._records.say(
+            DEBUG,
+            "job %r: run %s started, %.3f s late, attempt %d",
+            event.job_id,
+            event.run_id,
+            event.lateness,
+            event.attempt,
+            job=event.job_id,
+            run=event.run_id,
+            tick=event.tick,
+        )
+
+    def _run_ended(self, event: RunEnded) -> None:
+        level, error = _weight(event)
+        self._records.say(
+            level,
+            "job %r: run %s %s%s after %.3f s",
+            event.job_id,
+            event.run_id,
+            event.outcome.value,
+            f", {event.reason.value}," if event.reason else "",
+            event.duration,
+            error=error,
+            job=event.job_id,
+            run=event.run_id,
+            outcome=event.outcome.value,
+            reason=event.reason and event.reason.value,
+            tick=event.tick,
+        )
+
+    def _run_dropped(self, event: RunDropped) -> None:
+        # Superseding work is what its caller asked for; the other two are somebody's loss.
+        level = {ShuttingDown: INFO, TimedOut: WARNING}.get(type(event.cause), DEBUG)
+        cause = type(event.cause).__name__
+        self._records.say(
+            level, "job %r: dropped before it ran: %s", event.job_id, cause, job=event.job_id, cause=cause
+        )
+
+
+def _weight(event: RunEnded) -> tuple[int, BaseException | None]:
+    """How loud, and with which traceback. Being cancelled is no failure; failing while cancelled is."""
+    if event.outcome is Outcome.RAN:
+        return DEBUG, None
+    if event.reason is not Reason.CANCELLED:
+        return ERROR, event.error
+    if isinstance(event.error, Exception) and not isinstance(event.error, Cancelled):
+        return WARNING, event.error
+    return INFO, None
+
+
+def _count(count: int, exact: bool) -> str:
+    return f"{count} ticks" if exact else f"at least {count} ticks"
