@@ -1,0 +1,75 @@
+# `make demo` and `make test` do all their own set-up; all they ask of a machine is Python 3.11 or later.
+
+SECONDS ?= 30
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3 python; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$python; break; }; done)
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
+COMPILE := CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/pip-compile --quiet --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-emit-options --strip-extras --allow-unsafe
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format lint types layers soak bench constraints postgresql clean
+
+help:
+	@echo "make demo         three replicas share one set of jobs, one is killed half-way (SECONDS=30)"
+	@echo "make test         every test but the long ones, with a real PostgreSQL and PgBouncer"
+	@echo "make check        format, lint, types, layers, tests"
+	@echo "make format       write the code the way the checks want it"
+	@echo "make soak         the tests of real processes, minutes each"
+	@echo "make bench        the measurements behind the figures in the docs"
+	@echo "make constraints  choose the pinned versions anew"
+
+demo: .venv/installed
+	@$(BIN)/onebeat demo --seconds $(SECONDS)
+
+test: .venv/developed postgresql
+	$(BIN)/pytest
+
+check: .venv/developed lint types layers test
+
+format: .venv/developed
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+lint: .venv/developed
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: .venv/developed
+	$(BIN)/mypy
+
+layers: .venv/developed
+	$(BIN)/lint-imports
+
+soak: .venv/developed postgresql
+	$(BIN)/pytest -m soak
+
+bench: .venv/developed postgresql
+	$(BIN)/python -m bench
+
+postgresql:
+	@.ci/postgresql
+
+# base.txt: what the package needs; build.txt: what installs it; dev.txt: both, the extras and the tools.
+constraints: .venv/developed
+	$(COMPILE) --upgrade --output-file requirements/base.txt pyproject.toml
+	$(COMPILE) --upgrade --output-file requirements/build.txt requirements/build.in
+	$(COMPILE) --upgrade --output-file requirements/dev.txt --extra postgres pyproject.toml requirements/build.in requirements/dev.in
+
+.venv/installed: pyproject.toml requirements/base.txt requirements/build.txt
+	@test -n "$(PYTHON)" || { echo "onebeat needs Python 3.11 or later with venv; name one: make PYTHON=..." >&2; exit 1; }
+	@test -x $(BIN)/pip || { echo "Making .venv with $(PYTHON)"; rm -rf .venv; $(PYTHON) -m venv .venv; }
+	@$(PIP) --require-hashes -r requirements/base.txt -r requirements/build.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/developed: .venv/installed requirements/dev.txt
+	@echo "Installing the tools of the tests and checks"
+	@$(PIP) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
