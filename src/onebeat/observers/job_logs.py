@@ -38,13 +38,13 @@ class JobLogs:
     def _tick_ended(self, event: TickEnded) -> None:
         tick, reason = event.tick, event.reason
         if event.outcome in (Outcome.RAN, Outcome.FAILED):
-            self._records.over(tick.job_id)  # its RunEnded has said the rest
+            self._records.over(("tick", tick.job_id))  # its RunEnded has said the rest
             return
         level = DEBUG
         if reason in _LASTING:
-            level = self._records.once(_LASTING[reason], tick.job_id, reason)
+            level = self._records.once(_LASTING[reason], ("tick", tick.job_id), reason)
         else:
-            self._records.over(tick.job_id)
+            self._records.over(("tick", tick.job_id))
         # A claim error is DEBUG too: ClaimStatementFailed has spoken, once for all of its ticks.
         self._records.say(
             level,

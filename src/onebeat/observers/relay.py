@@ -100,8 +100,9 @@ class Relay:
             for observer in self._apart:
                 with suppress(KeyboardInterrupt):  # no signal arrives in this thread
                     self._tell(observer, event)
-            if self._dropped and waiting.empty():
+            if waiting.empty():
                 self._admit_drops()
+        self._admit_drops()
 
     def _admit_drops(self) -> None:
         dropped, self._dropped = self._dropped, 0
