@@ -1,0 +1,55 @@
+"""The commands by name; the file of a command is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+_FILES = {
+    "demo": "onebeat.cli.demo.command",
+    "explain": "onebeat.cli.explain",
+    "jobs": "onebeat.cli.jobs",
+    "migrate": "onebeat.cli.migrate",
+    "next": "onebeat.cli.next",
+    "repair": "onebeat.cli.repair",
+    "run": "onebeat.cli.run",
+}
+
+
+class _Commands(click.Group):
+    """Each file in _FILES holds its command under the name `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_FILES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _FILES:
+            return None
+        command: click.Command = import_module(_FILES[cmd_name]).command
+        return command
+
+
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"onebeat {version('onebeat')}")
+        context.exit()
+
+
+@click.group(
+    cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version.",
+)
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """Recurring jobs inside replicated Python services: every tick fires on exactly one replica."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,54 @@
+"""Several local replicas of one application, for development."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import click
+
+from onebeat.cli.replicas import STOP_SIGNALS, Child, end_children, on_stop_signals, start_child
+
+_PATIENCE = 5.0
+
+
+async def supervise(application: str, count: int) -> int:
+    """Run *count* replicas of *application* until they have all ended; 1 if one of them died, else 0.
+
+    Signals are passed on, each as often as it comes: a second one tells a replica to stop waiting.
+    """
+    children: list[Child] = []
+    signals: list[signal.Signals] = []
+
+    def forward(number: signal.Signals) -> None:
+        signals.append(number)
+        for child in children:
+            child.send(number)
+
+    with on_stop_signals(forward):
+        try:
+            for label in (f"replica-{number}" for number in range(1, count + 1)):
+                if signals:
+                    break
+                arguments = ["-m", "onebeat", "run", application, "--replica-of-parent", label]
+                children.append(await start_child(label, arguments))
+                # One that came while this child was being made did not reach it.
+                for number in signals:
+                    children[-1].send(number)
+            died = await asyncio.gather(*(_attend(child, signals) for child in children))
+        finally:
+            await end_children(children, _PATIENCE)
+    return int(any(died))
+
+
+async def _attend(child: Child, signals: list[signal.Signals]) -> bool:
+    """Pass on what *child* prints until it ends; whether it died rather than stopped."""
+    async for line in child.lines():
+        click.echo(f"{child.label} | {line}")
+    code = await child.process.wait()
+    # A signal may reach a replica before it is ready to stop in order.
+    if code == 0 or (signals and -code in STOP_SIGNALS):
+        return False
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    click.echo(f"onebeat: {child.label} died ({how})", err=True)
+    return True
