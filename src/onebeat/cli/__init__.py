@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 
 import click
@@ -21,7 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. An error is one line on stderr, never a traceback."""
     try:
         code = commands.main(arguments, prog_name="onebeat", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         return _told(error.format_message(), error.exit_code)
     except _WRONG_INPUT as error:
@@ -30,11 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told(str(error), 1)
     except (click.Abort, KeyboardInterrupt):
         return 130
-    except BrokenPipeError:
-        # `onebeat next … | head`: the reader has what it wants. The interpreter flushes stdout
-        # once more as it ends, so it is given somewhere to flush to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return code if isinstance(code, int) else 0
 
 

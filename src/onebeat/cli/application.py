@@ -15,21 +15,21 @@ from onebeat.scheduler import Scheduler
 def load_scheduler(name: str) -> Scheduler:
     """The scheduler at `module:attr`, its module imported with the current folder on sys.path.
 
-    Raises click.BadParameter, which says what is wrong with the name or where the module fails.
+    Raises click.UsageError, which says what is wrong with the name or where the module fails.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
-        raise click.BadParameter(f"expected module:attr, such as app:scheduler, got {name!r}")
+        raise click.UsageError(f"expected module:attr, such as app:scheduler, got {name!r}")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     found: object = _imported(module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise click.BadParameter(f"module {module_name!r} has no attribute {attribute!r}")
+            raise click.UsageError(f"module {module_name!r} has no attribute {attribute!r}")
         found = getattr(found, part)
     if not isinstance(found, Scheduler):
-        raise click.BadParameter(f"{name}: expected a Scheduler, got {type(found).__name__}")
+        raise click.UsageError(f"{name}: expected a Scheduler, got {type(found).__name__}")
     return found
 
 
@@ -41,9 +41,9 @@ def _imported(module_name: str) -> object:
     # A module may raise anything as it is imported, SystemExit too.
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name in _ancestry(module_name):
-            raise click.BadParameter(f"no module named {error.name!r} here or on sys.path") from error
+            raise click.UsageError(f"no module named {error.name!r} here or on sys.path") from error
         message = f"module {module_name!r} fails to import: {_place(error)}{type(error).__name__}: {error}"
-        raise click.BadParameter(message) from error
+        raise click.UsageError(message) from error
 
 
 def _ancestry(module_name: str) -> list[str]:

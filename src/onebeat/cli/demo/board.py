@@ -58,6 +58,11 @@ class Board:
         return [label for label in self._labels if label in self.ready_at and label != self.killed]
 
     @property
+    def states(self) -> list[str]:
+        """How each replica is, in words."""
+        return [f"{label} {self._state(label)}" for label in self._labels]
+
+    @property
     def running(self) -> list[Row]:
         return [row for row in self.rows.values() if row.running]
 
@@ -78,6 +83,9 @@ class Board:
         for row in self.running:
             if row.winner == label:
                 row.result = f"lost: {label} killed"
+
+    def _state(self, label: str) -> str:
+        return "killed" if label == self.killed else "up" if label in self.ready_at else "starting"
 
     def _note_tick(self, label: str, tick: Tick, report: Report) -> None:
         row = self.rows.get(tick)

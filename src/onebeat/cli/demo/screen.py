@@ -13,7 +13,7 @@ from onebeat.cli.demo.board import Board, Row
 from onebeat.model import Tick
 
 _LINE = "{:<9}  {:<8}  {:<7}  {:<14}  {:<20}  {}"
-HEADINGS = ("job", "tick", "won by", "skipped by", "outcome", "next tick")
+HEADINGS = ("job", "tick", "won by", "skipped by", "outcome", "next")
 
 
 class Screen(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -38,7 +39,13 @@ class LiveTable:
 
 def drawn(board: Board, height: int) -> Table:
     """The table of the *height* newest rows, oldest on top."""
-    table = Table(title=f"{len(board.alive)} replicas, one SQLite file", title_justify="left")
+    table = Table(
+        title=", ".join(board.states),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for heading in HEADINGS:
         table.add_column(heading, no_wrap=True)
     for row in list(board.rows.values())[-height:]:
