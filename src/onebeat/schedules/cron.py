@@ -1,0 +1,139 @@
+"""Cron texts: what robfig/cron v3 calls standard, and on request the wider grammar (S-CRON)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from onebeat.errors import InvalidSchedule
+from onebeat.schedules.days import days_of
+from onebeat.schedules.durations import read_duration
+from onebeat.schedules.every import Every, every_seconds
+from onebeat.schedules.fields import (
+    HOUR,
+    MINUTE,
+    MONTH,
+    MONTHDAY,
+    SECOND,
+    WEEKDAY,
+    Field,
+    Misread,
+    read_field,
+)
+from onebeat.schedules.wall import Fold, Gap, WallSchedule, wall_of
+
+_LONGEST = 1024
+_KINDS = (SECOND, MINUTE, HOUR, MONTHDAY, MONTH, WEEKDAY)
+_ON_THE_MINUTE = Field(1)
+_PREFIXES = ("TZ=", "CRON_TZ=")
+_EVERY = "@every "
+_DESCRIPTORS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_WORD = re.compile(r"\S+", re.ASCII)
+_BLANK_OR_PRINTABLE = re.compile(r"[ -~\t\n\v\f\r]*")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cron(WallSchedule):
+    """Due when the wall clock of its zone matches a cron text. Equal when due by the same rule."""
+
+    text: str = field(compare=False)
+    extended: bool = field(compare=False)
+    seconds: bool = field(compare=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        wall = self.wall
+        return cron, (self.text, wall.tz, self.extended, self.seconds, wall.gap, wall.fold)
+
+    def __repr__(self) -> str:
+        switches = "".join(f", {name}=True" for name in ("extended", "seconds") if getattr(self, name))
+        return f"cron({self.text!r}{self.wall.settings}{switches})"
+
+
+def cron(
+    text: str,
+    tz: str = "UTC",
+    extended: bool = False,
+    seconds: bool = False,
+    gap: Gap = "skip",
+    fold: Fold = "both",
+) -> Cron | Every:
+    """Due when the wall clock in *tz* matches *text*: `*/15 9-17 * * MON-FRI`, `@daily`, `@every 90s`.
+
+    A zone in front of the text (`CRON_TZ=Europe/Berlin 0 9 * * *`) goes before *tz*. *extended* also reads
+    7 for Sunday, L, W, # and ranges that wrap around; *seconds* reads six fields, seconds first.
+    *gap* says what becomes of a wall time that does not exist: "skip" it, or run right "after" the gap;
+    *fold* at which of the two instants of a repeated one it is due.
+    """
+    _check_text(text)
+    zone, body = _zone_and_body(text)
+    wall = wall_of(tz if zone is None else zone, gap, fold)
+    if body.startswith(_EVERY):
+        return every_seconds(read_duration(body.removeprefix(_EVERY)), body)
+    words = body.split()
+    if body.startswith("@"):
+        fields = _read_descriptor(body, extended)
+    else:
+        fields = _read_fields(text, words, extended, seconds)
+    second, minute, hour, monthday, month, weekday = fields
+    days = days_of(monthday, month, weekday)
+    return Cron(hour.mask, minute.mask, second.mask, days, wall, " ".join(words), extended, seconds)
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidSchedule("cron", text, "a text such as '0 9 * * MON-FRI'")
+    if len(text) > _LONGEST:
+        raise InvalidSchedule("cron", f"{text[:40]}…", f"at most {_LONGEST} characters")
+    # Python splits and strips at some control characters that are no blanks in a cron text.
+    if not text.isascii() or not (text.isprintable() or _BLANK_OR_PRINTABLE.fullmatch(text)):
+        column = next(n for n, char in enumerate(text, 1) if not _BLANK_OR_PRINTABLE.fullmatch(char))
+        raise InvalidSchedule(f"cron (column {column})", text, "printable ASCII characters and blanks")
+
+
+def _zone_and_body(text: str) -> tuple[str | None, str]:
+    """The zone in front of *text*, if there is one, and what follows it."""
+    if not text.startswith(_PREFIXES):
+        return None, text
+    head, _, body = text.partition(" ")
+    name = head.partition("=")[2]
+    if name == "local":  # asked for by tz= alone; as a zone's name it is unknown
+        raise InvalidSchedule(
+            "tz", name, "an IANA zone such as Europe/Berlin", 'give tz="local" beside the text'
+        )
+    return name, body.strip()
+
+
+def _read_descriptor(body: str, extended: bool) -> list[Field]:
+    expansion = _DESCRIPTORS.get(body.lower() if extended else body)
+    if expansion is None:
+        raise InvalidSchedule("cron", body, f"one of {', '.join(_DESCRIPTORS)} or @every and a duration")
+    return _read_fields(expansion, expansion.split(), extended=False, seconds=False)
+
+
+def _read_fields(text: str, words: list[str], extended: bool, seconds: bool) -> list[Field]:
+    kinds = _KINDS if seconds else _KINDS[1:]
+    if len(words) != len(kinds):
+        hint = "seconds=True reads six fields, seconds first" if len(words) == 6 else ""
+        raise InvalidSchedule("cron", text, f"{'six' if seconds else 'five'} fields", hint)
+    fields = []
+    try:
+        for word, kind in zip(words, kinds, strict=True):
+            fields.append(read_field(word, kind, extended))
+    except Misread as error:
+        column = _columns(text)[len(fields) - len(words)] + error.offset
+        name = f"{kind.name} (column {column})"
+        raise InvalidSchedule(name, error.got, error.expected, error.hint) from None
+    return fields if seconds else [_ON_THE_MINUTE, *fields]
+
+
+def _columns(text: str) -> list[int]:
+    """The column at which each word of *text* begins, counted from 1."""
+    return [word.start() + 1 for word in _WORD.finditer(text)]

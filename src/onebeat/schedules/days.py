@@ -1,0 +1,113 @@
+"""Which days of the calendar a schedule names. Days are counted from 1970-01-01."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from onebeat.schedules.fields import Field
+from onebeat.schedules.rare_days import RareDays
+
+_UNIX = date(1970, 1, 1).toordinal()
+_FIRST_DAY = date.min.toordinal() - _UNIX
+_LAST_DAY = date.max.toordinal() - _UNIX
+_FIRST_MONTH = date.min.year * 12
+_LAST_MONTH = date.max.year * 12 + 11
+# Every calendar a year can have, by its length and its first weekday, comes up within forty years:
+# what was not met in that time never will be.
+_MONTHS_TO_TRY = 41 * 12
+# Laid out six weeks long, the weekdays of a month are cut from it by one shift.
+_SIX_WEEKS = sum(1 << 7 * week for week in range(6))
+_EVERY_MONTH = (1 << 13) - 2
+_EVERY_MONTHDAY = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The days named by the day-of-month, month and day-of-week fields of a cron text.
+
+    Bit n-1 of *monthdays* is day n, bit n of *months* month n, bit n of *weeks* a weekday n days past Sunday.
+    """
+
+    every: bool
+    either: bool
+    months: int
+    monthdays: int
+    weeks: int
+    rare_monthdays: tuple[RareDays, ...]
+    rare_weekdays: tuple[RareDays, ...]
+
+    def first_from(self, day: int) -> int | None:
+        """The first of these days at or after *day*; None if there is none."""
+        if self.every:
+            return day
+        day = max(day, _FIRST_DAY)
+        if day > _LAST_DAY:
+            return None
+        today = date.fromordinal(day + _UNIX)
+        month = today.year * 12 + today.month - 1
+        if self.months >> today.month & 1:
+            left = self._in_month(month) >> today.day - 1
+            if left:
+                return day + (left & -left).bit_length() - 1
+        for index in range(month + 1, min(month + _MONTHS_TO_TRY, _LAST_MONTH) + 1):
+            if self.months >> index % 12 + 1 & 1:
+                days = self._in_month(index)
+                if days:
+                    return _month(index)[0] + (days & -days).bit_length() - 1
+        return None
+
+    def last_until(self, day: int) -> int | None:
+        """The last of these days at or before *day*; None if there is none."""
+        if self.every:
+            return day
+        day = min(day, _LAST_DAY)
+        if day < _FIRST_DAY:
+            return None
+        today = date.fromordinal(day + _UNIX)
+        month = today.year * 12 + today.month - 1
+        if self.months >> today.month & 1:
+            days = self._in_month(month) & (1 << today.day) - 1
+            if days:
+                return day - today.day + days.bit_length()
+        for index in range(month - 1, max(month - _MONTHS_TO_TRY, _FIRST_MONTH) - 1, -1):
+            if self.months >> index % 12 + 1 & 1:
+                days = self._in_month(index)
+                if days:
+                    return _month(index)[0] + days.bit_length() - 1
+        return None
+
+    def _in_month(self, index: int) -> int:
+        """A mask of these days within month *index*."""
+        _, first_weekday, length = _month(index)
+        monthdays, weekdays = self.monthdays, self.weeks >> first_weekday
+        for rare in self.rare_monthdays:
+            monthdays |= rare.within(first_weekday, length)
+        for rare in self.rare_weekdays:
+            weekdays |= rare.within(first_weekday, length)
+        days = monthdays | weekdays if self.either else monthdays & weekdays
+        return days & (1 << length) - 1
+
+
+@lru_cache(maxsize=4096)
+def days_of(monthday: Field, month: Field, weekday: Field) -> Days:
+    """The days of three fields: day-of-month OR day-of-week when both are restricted, else both (S-CRON)."""
+    monthdays, weeks = monthday.mask >> 1, weekday.mask * _SIX_WEEKS
+    either = not (monthday.star or weekday.star)
+    each = (monthdays == _EVERY_MONTHDAY, weekday.mask == 0x7F)
+    every = month.mask == _EVERY_MONTH and (any(each) if either else all(each))
+    return Days(every, either, month.mask, monthdays, weeks, monthday.rare, weekday.rare)
+
+
+@lru_cache(maxsize=4096)
+def _month(index: int) -> tuple[int, int, int]:
+    """First day, its weekday (Sunday is 0) and length of month *index*, which is year * 12 + month - 1."""
+    first = date(index // 12, index % 12 + 1, 1).toordinal()
+    if index == _LAST_MONTH:
+        return first - _UNIX, first % 7, 31
+    after = date((index + 1) // 12, (index + 1) % 12 + 1, 1).toordinal()
+    return first - _UNIX, first % 7, after - first
+
+
+EVERY_DAY = Days(True, False, _EVERY_MONTH, _EVERY_MONTHDAY, 0x7F * _SIX_WEEKS, (), ())
