@@ -17,6 +17,7 @@ from onebeat.events import (
     ForkIgnored,
     PruneFailed,
     RunDropped,
+    ScheduleFailed,
     SchedulerStopped,
     SchedulerStopping,
     StoreRecovered,
@@ -41,6 +42,7 @@ ONE_OF_EACH: list[tuple[Event, list[int]]] = [
     (given.claim_failed(), [ERROR]),
     (given.release_failed(), [ERROR]),
     (StoreRecovered(3, 4.5), [INFO]),
+    (ScheduleFailed("report", ValueError("boom")), [ERROR]),
     (ClockStepped(90.0), [WARNING]),
     (given.clock_ahead(9.0), [WARNING]),
     (WatermarkAhead("report", NOON, 86_400.0), [ERROR]),
@@ -271,6 +273,7 @@ def test_every_record_about_a_job_carries_its_id(log: Log) -> None:
         given.release_failed(),
         given.clock_ahead(9.0),
         WatermarkAhead("report", NOON, 86_400.0),
+        ScheduleFailed("report", ValueError("boom")),
     ]
     records = log.of(*about)
     assert {record.__dict__.get("onebeat_job") for record in records} == {"report"}

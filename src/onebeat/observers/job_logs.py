@@ -8,7 +8,7 @@ from logging import DEBUG, ERROR, INFO, WARNING
 from typing import Any
 
 from onebeat.errors import Cancelled, ShuttingDown, TimedOut
-from onebeat.events import Event, RunDropped, RunEnded, RunStarted, TickEnded, TicksPassedOver
+from onebeat.events import Event, RunDropped, RunEnded, RunStarted, ScheduleFailed, TickEnded, TicksPassedOver
 from onebeat.model import Outcome, Reason
 from onebeat.observers.records import Records, named
 
@@ -28,6 +28,7 @@ class JobLogs:
             RunStarted: self._run_started,
             RunEnded: self._run_ended,
             RunDropped: self._run_dropped,
+            ScheduleFailed: self._schedule_failed,
         }
 
     def before(self, event: Event) -> None:
@@ -122,6 +123,15 @@ class JobLogs:
         cause = type(event.cause).__name__
         self._records.say(
             level, "job %r: dropped before it ran: %s", event.job_id, cause, job=event.job_id, cause=cause
+        )
+
+    def _schedule_failed(self, event: ScheduleFailed) -> None:
+        self._records.say(
+            ERROR,
+            "job %r: its schedule failed, it has no more ticks",
+            event.job_id,
+            error=event.error,
+            job=event.job_id,
         )
 
 

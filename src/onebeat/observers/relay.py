@@ -36,7 +36,7 @@ class Relay:
         self._complained: set[tuple[int, type[BaseException]]] = set()
         self._closed = False
         self._start_over()
-        if self._apart:
+        if self._apart and hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_if_alive(self._start_over))
 
     def __call__(self, event: Event) -> None:
