@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+from datetime import timedelta
 
+from onebeat.model import Bid, Replica, Tick
+from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock, Recorder
 
 
@@ -11,6 +14,17 @@ def test_the_fixtures_are_there_without_any_set_up(
 ) -> None:
     assert isinstance(onebeat_clock, FakeClock)
     assert isinstance(onebeat_recorder, Recorder)
+
+
+async def test_the_store_keeps_the_time_of_the_clock(
+    onebeat_clock: FakeClock, onebeat_store: MemoryStore
+) -> None:
+    await onebeat_clock.advance(days=400)
+    bid = Bid(Tick("report", onebeat_clock.now()), "token", None)
+    replica = Replica("default", "1", "me")
+    (answer,) = await onebeat_store.claim([bid], replica=replica, timeout=timedelta(seconds=1))
+    assert answer.won
+    assert answer.store_time == onebeat_clock.now()
 
 
 def test_importing_it_brings_in_no_loop_no_driver_and_no_scheduler() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from onebeat.stores.memory import MemoryStore
     from onebeat.testing.clock import FakeClock
     from onebeat.testing.recorder import Recorder
 
@@ -28,3 +29,11 @@ def onebeat_recorder() -> Recorder:
     from onebeat.testing.recorder import Recorder
 
     return Recorder()
+
+
+@pytest.fixture
+def onebeat_store(onebeat_clock: FakeClock) -> MemoryStore:
+    """A store of claims in memory, on the test's clock: `Scheduler(onebeat_store, clock=onebeat_clock)`."""
+    from onebeat.stores.memory import MemoryStore
+
+    return MemoryStore(clock=onebeat_clock)

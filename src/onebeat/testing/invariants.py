@@ -1,0 +1,180 @@
+"""What must be true of every story. Each function returns the violations, in words; none is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from itertools import combinations, pairwise
+
+from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
+from onebeat.model import Outcome, Reason, Tick
+from onebeat.testing.story import Entry, SimulatedJob, Story, told
+
+Invariant = Callable[[Story], list[str]]
+
+_TOLERANCE = timedelta(seconds=5)
+_BROKEN_OFF = (Reason.CANCELLED,)
+_DELAYED = (Reason.CANCELLED, Reason.BUSY, Reason.OVERLAPPED)
+
+
+def never_twice(story: Story) -> list[str]:
+    """C-ONE: no tick is started by two replicas, or twice by one."""
+    starts = Counter(entry.tick for entry in story.ledger)
+    return [f"{told(tick)} started {times} times" for tick, times in starts.items() if times > 1]
+
+
+def no_overlap(story: Story) -> list[str]:
+    """C-LEASE: with overlap forbidden, a run meets an earlier one only when that one's lease is over."""
+    found = []
+    for job in story.jobs.values():
+        if job.may_overlap:
+            continue
+        runs = [entry for entry in story.ledger if entry.tick.job_id == job.id]
+        for one, other in combinations(runs, 2):
+            if other.started < _end(story, one) and not _lapsed(story, one, other):
+                found.append(
+                    f"{told(other.tick)} on {other.replica} runs beside {told(one.tick)} on {one.replica}"
+                )
+    return found
+
+
+def never_early(story: Story) -> list[str]:
+    """W-EYES, C-EARLY: not before its instant by the replica's clock, nor 5 s before it by the store's."""
+    found = []
+    for entry in story.ledger:
+        if entry.own_time < entry.tick.scheduled_at:
+            found.append(f"{told(entry.tick)} began early by the clock of {entry.replica}")
+        if entry.started < entry.tick.scheduled_at - _TOLERANCE:
+            found.append(f"{told(entry.tick)} began more than 5 s early on {entry.replica}")
+    return found
+
+
+def fences_grow(story: Story) -> list[str]:
+    """F-FENCE: each claim won for a job carries a greater fence than the one before, and its run gets it."""
+    found = []
+    for job_id in story.jobs:
+        wins = [win for win in story.wins if win.tick.job_id == job_id]
+        for before, after in pairwise(wins):
+            if after.fence <= before.fence:
+                found.append(f"{told(after.tick)} won with fence {after.fence} after {before.fence}")
+    granted = {(win.tick, win.replica): win.fence for win in story.wins}
+    for entry in story.ledger:
+        if granted.get((entry.tick, entry.replica)) != entry.fence:
+            found.append(f"{told(entry.tick)} ran on {entry.replica} with a fence nobody granted it")
+    return found
+
+
+def ids_free_at_the_end(story: Story) -> list[str]:
+    """J-ONE, C-RELEASE: when all is over, no id is busy on a replica or blocked in the store."""
+    return list(story.still_busy)
+
+
+def none_missing(story: Story) -> list[str]:
+    """C-ONE, C-ERROR: where the faults cost nothing, each owed tick ran or its loss was reported."""
+    if not story.faults.cost_nothing or (story.faults.deploys and story.replicas == 1):
+        return []
+    started = {entry.tick for entry in story.ledger}
+    return [
+        f"{told(tick)} never started, and nobody reported why"
+        for job in story.jobs.values()
+        if _ends_within_its_period(job, story.ready_at)
+        for tick in story.owed(job)
+        if tick not in started and not _excused(story, tick)
+    ]
+
+
+def one_outcome_each(story: Story) -> list[str]:
+    """T-METRIC: each tick a replica evaluates ends in exactly one outcome there, or is passed over."""
+    found: list[str] = []
+    for ready in story.heard:
+        if not isinstance(ready.event, SchedulerStarted):
+            continue
+        for job in story.jobs.values():
+            found += _outcomes_of(story, ready.replica, job, ready.own_time)
+    return found
+
+
+INVARIANTS: tuple[Invariant, ...] = (
+    never_twice,
+    no_overlap,
+    never_early,
+    fences_grow,
+    ids_free_at_the_end,
+    none_missing,
+    one_outcome_each,
+)
+
+
+def violations(story: Story) -> list[str]:
+    """Everything that must not be, of all invariants."""
+    return [f"{invariant.__name__}: {text}" for invariant in INVARIANTS for text in invariant(story)]
+
+
+def check(story: Story) -> None:
+    """Raise AssertionError if anything happened that must not, with the seed and the whole story."""
+    found = violations(story)
+    if found:
+        told_again = "\n".join(story.lines)
+        raise AssertionError(
+            f"the fleet of seed {story.seed} broke {len(found)} rules:\n"
+            + "\n".join(found)
+            + f"\n\nIts story ({story.faults}):\n{told_again}"
+        )
+
+
+def _end(story: Story, entry: Entry) -> datetime:
+    return entry.ended or story.crashed.get(entry.replica) or story.now
+
+
+def _lapsed(story: Story, earlier: Entry, later: Entry) -> bool:
+    """Whether the lease of the earlier run was over, by the store's clock, when the later claim was won."""
+    won = {win.tick: win for win in story.wins}
+    if earlier.tick not in won or later.tick not in won:
+        return False
+    lease = won[earlier.tick].lease
+    return lease is None or won[later.tick].at >= won[earlier.tick].at + lease
+
+
+def _ends_within_its_period(job: SimulatedJob, moment: datetime) -> bool:
+    first = job.schedule.next_after(moment)
+    second = first and job.schedule.next_after(first)
+    return not (first and second) or second - first > timedelta(seconds=job.takes + 0.2)
+
+
+def _excused(story: Story, tick: Tick) -> bool:
+    """A connection broke until the claim timeout, or so long that the job's next tick was due."""
+    breaks = story.faults.lost_request or story.faults.lost_answer
+    excuses = _DELAYED if breaks else _BROKEN_OFF
+    return any(
+        event.outcome is Outcome.CLAIM_ERROR or event.reason in excuses for event in story.reports(tick)
+    )
+
+
+def _outcomes_of(story: Story, replica: str, job: SimulatedJob, since: datetime) -> Iterator[str]:
+    events = [heard.event for heard in story.heard if heard.replica == replica]
+    over = [event for event in events if isinstance(event, TicksPassedOver) and event.job_id == job.id]
+    ended = Counter(
+        event.tick for event in events if isinstance(event, TickEnded) and event.tick.job_id == job.id
+    )
+    yield from (
+        f"{told(tick)} ended {times} times on {replica}" for tick, times in ended.items() if times > 1
+    )
+    if replica in story.crashed:
+        return
+    ran = [entry.tick for entry in story.ledger if entry.replica == replica and entry.tick.job_id == job.id]
+    yield from (f"{told(tick)} ran on {replica} without an outcome" for tick in ran if not ended[tick])
+    latest = max([tick.scheduled_at for tick in ended] + [event.latest for event in over], default=since)
+    evaluated = _due_between(job, since, latest)
+    heard_of = len(ended) + sum(event.count for event in over)
+    if evaluated != heard_of:
+        yield f"{replica} evaluated {evaluated} ticks of {job.id} and told of {heard_of}"
+
+
+def _due_between(job: SimulatedJob, since: datetime, until: datetime) -> int:
+    count = 0
+    due = job.schedule.next_after(since)
+    while due is not None and due <= until:
+        count += 1
+        due = job.schedule.next_after(due)
+    return count
