@@ -1,0 +1,44 @@
+"""`onebeat next EXPR`"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+import click
+
+from onebeat.cli.expression import expression_parameters, read_expression, read_moment
+from onebeat.schedule import Schedule
+
+
+@click.command("next")
+@expression_parameters
+@click.option("--count", type=click.IntRange(min=1), default=5, show_default=True, help="How many instants.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array of texts.")
+def command(
+    expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int, as_json: bool
+) -> None:
+    """Print the next instants at which EXPR is due, one a line, in the schedule's zone.
+
+    EXPR is a cron text ("0 9 * * MON-FRI"), a descriptor (@daily) or "@every 90s", and may begin with its
+    own zone (CRON_TZ=Europe/Berlin). Prints nothing if it is never due again, fewer than --count if there
+    are fewer.
+    """
+    schedule, shown_in = read_expression(expression, tz, extended, seconds)
+    instants = due_after(schedule, read_moment(moment, shown_in))
+    texts = (instant.astimezone(shown_in).isoformat() for instant in islice(instants, count))
+    if as_json:
+        click.echo(json.dumps(list(texts)))
+        return
+    for text in texts:
+        click.echo(text)
+
+
+def due_after(schedule: Schedule, moment: datetime) -> Iterator[datetime]:
+    """Every due instant later than *moment*, in order."""
+    due = schedule.next_after(moment)
+    while due is not None:
+        yield due
+        due = schedule.next_after(due)
