@@ -7,7 +7,7 @@ from datetime import timedelta
 from threading import Lock
 
 from onebeat.clock import Clock, SystemClock
-from onebeat.model import Answer, Bid, Release, Replica, Tick
+from onebeat.model import Answer, Bid, Release, Replica, Tick, checked_duration
 from onebeat.stores.ruling import JobRow, TickRow, end, micros, repair, rule
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -25,9 +25,9 @@ class MemoryStore:
     label = "memory"
     loop_bound = None
 
-    def __init__(self, *, clock: Clock | None = None, tolerance: timedelta = timedelta(seconds=5)) -> None:
+    def __init__(self, *, clock: Clock | None = None, tolerance: float | timedelta = 5) -> None:
         self._clock = clock or SystemClock()
-        self._tolerance = tolerance
+        self._tolerance = checked_duration("tolerance", tolerance)
         self._lock = Lock()
         self._jobs: dict[_JobKey, JobRow] = {}
         self._ticks: dict[_TickKey, TickRow] = {}

@@ -1,0 +1,102 @@
+"""A thread for calls that block, and what a fork does to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_Calls = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+
+
+class OwnThread:
+    """Runs calls one after another in one daemon thread, started when first needed, on behalf of any loop.
+
+    Not an executor: that would hold the interpreter's exit until its last call has ended.
+
+    A fork waits for the call in hand, then *rest* is called, in the thread that forks, to close what must
+    not be shared; parent and child go on apart, the child without the calls its parent still had to make.
+    """
+
+    def __init__(self, name: str, *, rest: Callable[[], None]) -> None:
+        self._name = name
+        self._rest = rest
+        self._calls: _Calls | None = None
+        self._start = Lock()
+        self._working = Lock()
+        self._minds_forks = False
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """What *work* returns or raises. Cancelled, it is dropped if it waits, else goes on unheard."""
+        future: Future[T] = Future()
+        with self._start:
+            if self._calls is None:
+                self._calls = SimpleQueue()
+                Thread(target=self._serve, args=(self._calls,), name=self._name, daemon=True).start()
+                self._mind_forks()
+            self._calls.put((future, work))
+        return await asyncio.wrap_future(future)
+
+    async def stop(self) -> None:
+        """Rest when the calls in hand have ended, and end the thread. A later call starts another."""
+        if self._calls is not None:
+            await self.call(self._rest)
+        with self._start:
+            if self._calls is not None:
+                self._calls.put(None)
+            self._calls = None
+
+    def _serve(self, calls: _Calls) -> None:
+        while (call := calls.get()) is not None:
+            self._run(*call)
+            del call  # else the last answer would be kept until the next one
+
+    def _run(self, future: Future[T], work: Callable[[], T]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        with self._working:
+            try:
+                answer = work()
+            except Exception as error:  # raised where it is awaited
+                future.set_exception(error)
+            else:
+                future.set_result(answer)
+
+    def _mind_forks(self) -> None:
+        if self._minds_forks or not hasattr(os, "register_at_fork"):
+            return
+        self._minds_forks = True
+        # Weakly: what is registered stays registered, and would keep every store for ever.
+        before, parent, child = map(_weakly, (self._before_fork, self._after_in_parent, self._after_in_child))
+        os.register_at_fork(before=before, after_in_parent=parent, after_in_child=child)
+
+    def _before_fork(self) -> None:
+        self._start.acquire()
+        self._working.acquire()
+        self._rest()
+
+    def _after_in_parent(self) -> None:
+        self._working.release()
+        self._start.release()
+
+    def _after_in_child(self) -> None:
+        self._calls = None  # its thread was left behind
+        self._after_in_parent()
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """*method*, called as long as its object lives."""
+    reference = weakref.WeakMethod(method)
+
+    def call() -> None:
+        bound = reference()
+        if bound is not None:
+            bound()
+
+    return call
