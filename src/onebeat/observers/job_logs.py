@@ -47,6 +47,8 @@ class JobLogs:
         else:
             self._records.over(("tick", tick.job_id))
         # A claim error is DEBUG too: ClaimStatementFailed has spoken, once for all of its ticks.
+        if not self._records.heard(level):
+            return  # thousands of lost ticks at one instant should not even cost their words
         self._records.say(
             level,
             "job %r: tick %s %s%s%s",

@@ -81,15 +81,11 @@ class OtelObserver:
 
     def _run_started(self, event: RunStarted) -> None:
         self._instruments.run_active.add(1, {JOB_NAME: event.job_id})
-        # What is current in a tick's task is whatever started the scheduler; a run on demand
-        # was asked for by somebody, whose trace it names but does not join.
-        caller = trace.get_current_span().get_span_context()
-        linked = event.tick is None and caller.is_valid
         span = self._tracer.start_span(
             _span_name(event),
             context=Context(),
             attributes=_start_attributes(event),
-            links=[Link(caller)] if linked else None,
+            links=_caller() if event.tick is None else None,
         )
         if not span.get_span_context().is_valid:
             return  # no SDK: nothing to make current, nothing to end
@@ -140,6 +136,15 @@ def _ending(job_id: str, outcome: Outcome, reason: Reason | None) -> dict[str, s
 
 def _span_name(event: RunStarted) -> str:
     return f"job.{event.job_id}.run" if event.tick is None else f"cron.{event.job_id}.tick"
+
+
+def _caller() -> list[Link]:
+    """Who asked for a run on demand: its trace names theirs, but does not join it.
+
+    Of no use to a tick, in whose task whatever started the scheduler is still current.
+    """
+    context = trace.get_current_span().get_span_context()
+    return [Link(context)] if context.is_valid else []
 
 
 def _start_attributes(event: RunStarted) -> dict[str, str | int]:

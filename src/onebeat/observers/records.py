@@ -18,6 +18,10 @@ class Records:
         self._logger = logger
         self._spoken: dict[Hashable, Hashable] = {}
 
+    def heard(self, level: int) -> bool:
+        """Whether anybody wants records of this level."""
+        return self._logger.isEnabledFor(level)
+
     def say(
         self,
         level: int,
@@ -27,7 +31,7 @@ class Records:
         tick: Tick | None = None,
         **fields: object,
     ) -> None:
-        if self._logger.isEnabledFor(level):
+        if self.heard(level):
             if tick is not None:
                 fields["scheduled_at"] = tick.scheduled_at.isoformat()
             extra = {f"onebeat_{name}": value for name, value in fields.items() if value is not None}
