@@ -1,0 +1,237 @@
+"""Claim and release: one statement each, decided by the job's own row once it is locked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling
+
+# Read by the statement, because a CTE that nobody reads is not run. Without it an app's default of
+# `synchronous_commit = off` would lose acknowledged claims in a crash, and the ticks would run twice.
+_DURABLE = """
+WITH settings AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'on', true) AS synchronous_commit
+), asked AS MATERIALIZED (
+    SELECT ask, ask->>'app' AS app FROM settings, CAST($1::text AS jsonb) AS ask
+     WHERE synchronous_commit IS NOT NULL
+)
+"""
+
+# `bids` sees the statement's snapshot. That settles nothing but what can never change: a tick whose row
+# holds a token has been won, for ever. Everything else is decided in `taken`, whose ON CONFLICT reads the
+# job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has the last
+# word. The snapshot only words the refusals.
+#
+# Rows are locked in key order, or rivals with the same jobs would deadlock. The clock is looked at twice:
+# in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
+# wait for the lock of one that has a row.
+CLAIM = (
+    _DURABLE
+    + """
+, bids AS MATERIALIZED (
+    SELECT asked.app, bid.number, bid.job_id, bid.scheduled_at, bid.token,
+           bid.lease * interval '1 second' AS lease,
+           (ask->>'timeout')::float8 * interval '1 second' + statement_timestamp() AS deadline,
+           bid.scheduled_at > clock_timestamp() + (ask->>'tolerance')::float8 * interval '1 second' AS early,
+           ask->>'replica' AS replica, ask->>'label' AS label,
+           tick.token AS won_with, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at,
+           job.watermark, job.floor,
+           job.released_at IS NULL AND job.lease_until > clock_timestamp() AS blocked
+      FROM asked
+     CROSS JOIN jsonb_to_recordset(ask->'bids')
+        AS bid(number int, job_id text, scheduled_at timestamptz, token text, lease float8)
+      LEFT JOIN LATERAL (
+           SELECT * FROM {jobs} AS job WHERE job.app = asked.app AND job.job_id = bid.job_id LIMIT 1
+           ) AS job ON true
+      LEFT JOIN LATERAL (
+           SELECT * FROM {ticks} AS tick
+            WHERE tick.app = asked.app AND tick.job_id = bid.job_id AND tick.scheduled_at = bid.scheduled_at
+            LIMIT 1
+           ) AS tick ON true
+), taken AS (
+    INSERT INTO {jobs} AS job
+           (app, job_id, watermark, claimed_tick, token, holder, lease_until, fence)
+    SELECT app, job_id, scheduled_at,
+           CASE WHEN lease IS NOT NULL THEN scheduled_at END,
+           CASE WHEN lease IS NOT NULL THEN token END,
+           CASE WHEN lease IS NOT NULL THEN replica END,
+           statement_timestamp() + lease,
+           (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+      FROM (SELECT * FROM bids WHERE won_with IS NULL AND NOT early
+             ORDER BY job_id COLLATE "C" OFFSET 0) AS fresh
+     WHERE clock_timestamp() <= deadline
+    ON CONFLICT (app, job_id) DO UPDATE SET
+           watermark = greatest(job.watermark, excluded.watermark),
+           previous_at = CASE WHEN {again} THEN job.previous_at ELSE job.watermark END,
+           fence = CASE WHEN {again} THEN job.fence ELSE greatest(job.fence + 1, excluded.fence) END,
+           claimed_tick = CASE WHEN {keep_lease} THEN job.claimed_tick ELSE excluded.claimed_tick END,
+           token = CASE WHEN {keep_lease} THEN job.token ELSE excluded.token END,
+           holder = CASE WHEN {keep_lease} THEN job.holder ELSE excluded.holder END,
+           released_at = CASE WHEN {keep_lease} THEN job.released_at END,
+           lease_until = CASE WHEN {keep_lease} THEN job.lease_until
+                              -- The wait for this row's lock is no part of the lease.
+                              ELSE excluded.lease_until + (clock_timestamp() - statement_timestamp()) END
+     WHERE (job.floor IS NULL OR excluded.watermark > job.floor)
+       AND ({same_claim} OR (
+               clock_timestamp() <= statement_timestamp() + (
+                   SELECT (ask->>'timeout')::float8 * interval '1 second' FROM asked)
+               AND (excluded.lease_until IS NULL OR (
+                   (job.watermark IS NULL OR excluded.watermark > job.watermark)
+                   AND (job.lease_until IS NULL OR job.released_at IS NOT NULL
+                        OR job.lease_until <= clock_timestamp())))))
+    RETURNING job.job_id, job.watermark, job.fence, job.attempt, job.previous_at
+), recorded AS (
+    INSERT INTO {ticks} AS tick
+           (app, job_id, scheduled_at, token, holder, claimed_by, claimed_at, attempt, fence, previous_at)
+    SELECT bids.app, bids.job_id, bids.scheduled_at, bids.token, bids.replica, bids.label,
+           clock_timestamp(), taken.attempt, taken.fence, taken.previous_at
+      FROM taken JOIN bids ON bids.job_id = taken.job_id
+    ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET token = tick.token
+     WHERE tick.token = excluded.token
+    RETURNING tick.job_id, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at
+)
+SELECT jsonb_agg(jsonb_build_object(
+           'number', bids.number,
+           'ruling', CASE
+               WHEN recorded.job_id IS NOT NULL OR bids.won_with = bids.token THEN 'won'
+               WHEN bids.won_with IS NOT NULL
+                 OR bids.scheduled_at <= bids.floor
+                 OR bids.lease IS NOT NULL AND bids.scheduled_at <= bids.watermark THEN 'claimed'
+               WHEN bids.early THEN 'early'
+               WHEN bids.lease IS NOT NULL AND bids.blocked THEN 'overlapped'
+               WHEN clock_timestamp() > bids.deadline THEN 'expired'
+               ELSE 'claimed' END,
+           'store_time', clock_timestamp(),
+           'watermark', coalesce(taken.watermark, bids.watermark),
+           'fence', coalesce(recorded.fence, bids.fence),
+           'attempt', coalesce(recorded.attempt, bids.attempt),
+           'previous_at', CASE WHEN recorded.job_id IS NULL THEN bids.previous_at ELSE recorded.previous_at END,
+           'claimed_by', coalesce(recorded.claimed_by, bids.claimed_by)))::text
+  FROM bids
+  LEFT JOIN taken ON taken.job_id = bids.job_id
+  LEFT JOIN recorded ON recorded.job_id = bids.job_id
+"""
+)
+
+# The same claim made again: its lease stays as it is, released or not.
+_SAME_CLAIM = "(job.token = excluded.token AND job.claimed_tick = excluded.claimed_tick)"
+# … or, where overlap is allowed, a bid for the newest tick: claimed already, by whom `recorded` will tell.
+_AGAIN = f"(job.watermark = excluded.watermark OR {_SAME_CLAIM})"
+_KEEP_LEASE = f"(excluded.lease_until IS NULL OR {_SAME_CLAIM})"
+
+CLAIM = (
+    CLAIM.replace("{again}", _AGAIN).replace("{keep_lease}", _KEEP_LEASE).replace("{same_claim}", _SAME_CLAIM)
+)
+
+# The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
+# read from `locked`, which sees them as they stand then: a claim that lands while we wait is released too.
+RELEASE = (
+    _DURABLE
+    + """
+, ended AS MATERIALIZED (
+    SELECT app, ended.*
+      FROM asked
+     CROSS JOIN jsonb_to_recordset(ask->'releases')
+        AS ended(job_id text, scheduled_at timestamptz, token text, verdict text,
+                 started_at timestamptz, finished_at timestamptz, error text)
+), locked AS MATERIALIZED (
+    SELECT job.app, job.job_id, job.claimed_tick, job.token, job.released_at
+      FROM {jobs} AS job
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM ended)
+     ORDER BY job.job_id COLLATE "C"
+       FOR UPDATE OF job
+), freed AS (
+    UPDATE {jobs} AS job
+       SET released_at = clock_timestamp()
+      FROM locked
+      JOIN ended ON ended.job_id = locked.job_id AND ended.token = locked.token
+                AND ended.scheduled_at = locked.claimed_tick
+     WHERE job.app = locked.app AND job.job_id = locked.job_id AND locked.released_at IS NULL
+)
+UPDATE {ticks} AS tick
+   SET released_at = clock_timestamp(), verdict = ended.verdict, provisional = false,
+       started_at = ended.started_at, finished_at = ended.finished_at, error = ended.error
+  FROM ended
+  JOIN locked ON locked.job_id = ended.job_id
+ WHERE tick.app = ended.app AND tick.job_id = ended.job_id AND tick.scheduled_at = ended.scheduled_at
+   AND tick.token = ended.token AND tick.released_at IS NULL
+"""
+)
+
+
+def claim_request(bids: Sequence[Bid], replica: Replica, timeout: timedelta, tolerance: timedelta) -> str:
+    """The argument of CLAIM."""
+    return json.dumps(
+        {
+            "app": replica.app,
+            "replica": replica.id,
+            "label": replica.label,
+            "timeout": min(timeout, LONGEST).total_seconds(),
+            "tolerance": tolerance.total_seconds(),
+            "bids": [
+                {
+                    "number": number,
+                    "job_id": bid.tick.job_id,
+                    "scheduled_at": bid.tick.scheduled_at.isoformat(),
+                    "token": bid.token,
+                    "lease": None if bid.lease is None else min(bid.lease, LONGEST).total_seconds(),
+                }
+                for number, bid in enumerate(bids)
+            ],
+        }
+    )
+
+
+def answers(bids: Sequence[Bid], told: str) -> list[Answer]:
+    """What CLAIM told, one answer a bid, in the order of *bids*."""
+    rows = sorted(json.loads(told), key=lambda row: int(row["number"]))
+    return [_answer(bid, row) for bid, row in zip(bids, rows, strict=True)]
+
+
+def release_request(releases: Sequence[Release], replica: Replica) -> str:
+    """The argument of RELEASE."""
+    return json.dumps(
+        {
+            "app": replica.app,
+            "releases": [
+                {
+                    "job_id": release.tick.job_id,
+                    "scheduled_at": release.tick.scheduled_at.isoformat(),
+                    "token": release.token,
+                    "verdict": release.verdict,
+                    "started_at": release.started_at and release.started_at.isoformat(),
+                    "finished_at": release.finished_at and release.finished_at.isoformat(),
+                    "error": release.error and _storable(release.error),
+                }
+                for release in releases
+            ],
+        }
+    )
+
+
+def _answer(bid: Bid, row: Mapping[str, Any]) -> Answer:
+    ruling = Ruling(row["ruling"])
+    won = ruling is Ruling.WON
+    return Answer(
+        bid.tick,
+        bid.token,
+        ruling,
+        store_time=datetime.fromisoformat(row["store_time"]).astimezone(UTC),
+        watermark=_instant(row["watermark"]),
+        fence=row["fence"] if won else 0,
+        attempt=row["attempt"] if won else 1,
+        previous_at=_instant(row["previous_at"]) if won else None,
+        claimed_by=row["claimed_by"],
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _storable(text: str) -> str:
+    """*text* without what PostgreSQL stores nowhere: one odd error message must not fail a whole batch."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")

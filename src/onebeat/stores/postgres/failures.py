@@ -1,0 +1,34 @@
+"""Driver errors as ours: what failed, and whether asking again can help."""
+
+from __future__ import annotations
+
+from onebeat.errors import ClaimFailed, ClaimFailure
+
+_CONFLICTS = frozenset({"40001", "40P01"})
+_REFUSALS = frozenset({"21", "22", "23", "54"})  # by class: the data of a bid, not the state of the server
+UNDEFINED_TABLE = "42P01"
+
+_UNPREPARED = frozenset({"26000", "42P05"})
+_ADVICE = "; behind a pooler in transaction mode asyncpg needs statement_cache_size=0"
+
+
+def sqlstate_of(error: BaseException) -> str:
+    """The server's code, or "" when it was not the server that answered."""
+    return getattr(error, "sqlstate", None) or ""
+
+
+def failed(error: BaseException) -> ClaimFailed:
+    """*error* of any driver, as the failure the engine knows how to take."""
+    code = sqlstate_of(error)
+    # The first line names what failed; the rest would repeat the statement.
+    said = str(error).strip().partition("\n")[0] or type(error).__name__
+    advice = _ADVICE if code in _UNPREPARED else ""
+    return ClaimFailed(f"{said} ({code or type(error).__name__}){advice}", _failure(code))
+
+
+def _failure(code: str) -> ClaimFailure:
+    if code in _CONFLICTS:
+        return ClaimFailure.CONFLICT
+    if code[:2] in _REFUSALS:
+        return ClaimFailure.REFUSED
+    return ClaimFailure.UNAVAILABLE

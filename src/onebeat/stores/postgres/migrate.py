@@ -1,0 +1,68 @@
+"""Bring the tables to the version this release knows, once, whoever comes first."""
+
+from __future__ import annotations
+
+from onebeat.errors import ClaimFailed, ClaimFailure, StoreUnusable
+from onebeat.stores.postgres.driver import Driver
+from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
+from onebeat.stores.postgres.schema import Tables, migration_sql, newest_version
+
+_VERSION = "SELECT max(version)::text FROM {migrations}"
+
+_ATTEMPTS = 10
+
+# Under a default of serializable those who waited for the first one still see the database as it was
+# before: they fail in one of these ways, look again, and find it done.
+_OVERTAKEN = frozenset({"40001", "40P01", "23505", "42P07", "42701", "42P06"})
+
+_NO_PRIVILEGE = frozenset({"42501", "3F000", "25006"})
+
+
+async def brought_up(driver: Driver, tables: Tables, *, wait: float) -> None:
+    """Return when the tables are there and current; migrate them first if they are not.
+
+    Raises StoreUnusable when they cannot be, saying what to do; ClaimFailed when the server cannot answer.
+    """
+    for _ in range(_ATTEMPTS):
+        if await _is_current(driver, tables, wait=wait):
+            return
+        await _apply(driver, tables, wait=wait)
+    raise ClaimFailed("the tables are being migrated by others", ClaimFailure.CONFLICT)
+
+
+async def _is_current(driver: Driver, tables: Tables, *, wait: float) -> bool:
+    known = newest_version()
+    version = await _version(driver, tables, wait=wait)
+    if version > known:
+        raise StoreUnusable(
+            f"the tables of {driver.label} have schema version {version}, newer than {known}, the newest "
+            "this release of onebeat knows: upgrade onebeat here"
+        )
+    return version == known
+
+
+async def _version(driver: Driver, tables: Tables, *, wait: float) -> int:
+    try:
+        return int(await driver.fetch(tables.into(_VERSION), wait=wait) or 0)
+    except driver.errors as error:
+        if sqlstate_of(error) == UNDEFINED_TABLE:
+            return 0
+        raise _unusable(driver, error) or failed(error) from error
+
+
+async def _apply(driver: Driver, tables: Tables, *, wait: float) -> None:
+    try:
+        await driver.fetch(migration_sql(tables.schema), wait=wait)
+    except driver.errors as error:
+        if sqlstate_of(error) not in _OVERTAKEN:
+            raise _unusable(driver, error) or failed(error) from error
+
+
+def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:
+    if sqlstate_of(error) not in _NO_PRIVILEGE:
+        return None
+    said = str(error).strip().partition("\n")[0]
+    return StoreUnusable(
+        f"the tables of {driver.label} cannot be made or read by this role ({said}): have a role that may "
+        "run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE and DELETE on them"
+    )

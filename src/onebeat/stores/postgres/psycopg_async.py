@@ -1,0 +1,120 @@
+"""psycopg 3, async: a DSN with a pool of our own, or the app's AsyncConnectionPool."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+from psycopg_pool import AsyncConnectionPool
+
+from onebeat.stores.postgres.driver import Hold, sever, unless_cancelled
+from onebeat.stores.postgres.process import SameProcess
+from onebeat.stores.postgres.psycopg_label import label_of_dsn
+
+Connection = psycopg.AsyncConnection[Any]
+Pool = AsyncConnectionPool[Connection]
+
+ERRORS: tuple[type[Exception], ...] = (psycopg.Error, OSError)
+
+
+class AppPool:
+    """The app's own pool. It serves only the loop it was opened on."""
+
+    loop_bound = "psycopg_pool.AsyncConnectionPool"
+    errors = ERRORS
+
+    def __init__(self, pool: Pool) -> None:
+        self.label = label_of_dsn(pool.conninfo)
+        self._pool = pool
+        self._process = SameProcess(self.loop_bound)
+
+    async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
+        self._process.check()
+        return await _fetch(self._pool, sql, texts, wait)
+
+    async def close(self) -> None:
+        """The pool is the app's."""
+
+
+class OwnPool:
+    """A small pool of our own, opened in the loop, and in the process, that first asks it something.
+
+    After a fork, or on another loop, it opens anew; what was opened elsewhere is left alone there.
+    """
+
+    loop_bound = None
+    errors = ERRORS
+
+    def __init__(self, dsn: str) -> None:
+        self.label = label_of_dsn(dsn)
+        self._dsn = dsn
+        self._pools: dict[tuple[int, asyncio.AbstractEventLoop], Pool] = {}
+
+    async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
+        return await _fetch(await self._opened(), sql, texts, wait)
+
+    async def close(self) -> None:
+        pool = self._pools.pop(self._here(), None)
+        if pool is not None:
+            await pool.close()
+
+    async def _opened(self) -> Pool:
+        here = self._here()
+        if here not in self._pools:
+            pool = self._pools[here] = self._new_pool()
+            await pool.open()
+        return self._pools[here]
+
+    def _new_pool(self) -> Pool:
+        """Few connections, because a statement carries many bids. A connection that cannot be had is
+        tried again after 1 and 3 seconds, then when it is next asked for: no storm, no long silence."""
+        return AsyncConnectionPool(
+            self._dsn,
+            min_size=0,
+            max_size=4,
+            open=False,
+            name="onebeat",
+            max_idle=600,
+            reconnect_timeout=5,
+            kwargs={"autocommit": True, "prepare_threshold": None},
+        )
+
+    @staticmethod
+    def _here() -> tuple[int, asyncio.AbstractEventLoop]:
+        return os.getpid(), asyncio.get_running_loop()
+
+
+async def _fetch(pool: Pool, sql: str, texts: tuple[str, ...], wait: float) -> str | None:
+    hold = Hold()
+    work = asyncio.ensure_future(_borrow(pool, hold, sql, texts, wait))
+    return await unless_cancelled(work, hold)
+
+
+async def _borrow(pool: Pool, hold: Hold, sql: str, texts: tuple[str, ...], wait: float) -> str | None:
+    connection = await pool.getconn(wait)
+    try:
+        return await statement(connection, hold, sql, texts)
+    finally:
+        await pool.putconn(connection)
+
+
+async def statement(connection: Connection, hold: Hold, sql: str, texts: tuple[str, ...]) -> str | None:
+    """*sql* on a borrowed connection, in autocommit, which is put back as it was."""
+    if not hold.take(partial(sever, connection.fileno())):
+        return None
+    autocommit = connection.autocommit
+    try:
+        if not autocommit:
+            await connection.set_autocommit(True)
+        cursor = psycopg.AsyncRawCursor(connection, row_factory=tuple_row)
+        await cursor.execute(sql, texts or None, prepare=False)
+        row = await cursor.fetchone() if cursor.description else None
+        return row[0] if row else None
+    finally:
+        if not autocommit and not connection.closed:
+            await connection.set_autocommit(False)
+        hold.let_go()

@@ -1,0 +1,64 @@
+"""psycopg 3, sync: the app's ConnectionPool, used from daemon threads."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+from psycopg_pool import ConnectionPool
+
+from onebeat.stores.postgres.driver import Hold, in_thread, sever, unless_cancelled
+from onebeat.stores.postgres.process import SameProcess
+from onebeat.stores.postgres.psycopg_label import label_of_dsn
+
+Connection = psycopg.Connection[Any]
+Pool = ConnectionPool[Connection]
+
+ERRORS: tuple[type[Exception], ...] = (psycopg.Error, OSError)
+
+
+class AppPool:
+    """The app's own pool; any loop will do."""
+
+    loop_bound = None
+    errors = ERRORS
+
+    def __init__(self, pool: Pool) -> None:
+        self.label = label_of_dsn(pool.conninfo)
+        self._pool = pool
+        self._process = SameProcess("psycopg_pool.ConnectionPool")
+
+    async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
+        self._process.check()
+        hold = Hold()
+        work = in_thread(partial(self._borrow, hold, sql, texts, wait))
+        return await unless_cancelled(work, hold)
+
+    async def close(self) -> None:
+        """The pool is the app's."""
+
+    def _borrow(self, hold: Hold, sql: str, texts: tuple[str, ...], wait: float) -> str | None:
+        connection = self._pool.getconn(wait)
+        try:
+            return statement(connection, hold, sql, texts)
+        finally:
+            self._pool.putconn(connection)
+
+
+def statement(connection: Connection, hold: Hold, sql: str, texts: tuple[str, ...]) -> str | None:
+    """*sql* on a borrowed connection, in autocommit, which is put back as it was."""
+    if not hold.take(partial(sever, connection.fileno())):
+        return None
+    autocommit = connection.autocommit
+    try:
+        connection.autocommit = True
+        cursor = psycopg.RawCursor(connection, row_factory=tuple_row)
+        cursor.execute(sql, texts or None, prepare=False)
+        row = cursor.fetchone() if cursor.description else None
+        return row[0] if row else None
+    finally:
+        if not connection.closed:
+            connection.autocommit = autocommit
+        hold.let_go()

@@ -1,0 +1,109 @@
+"""The tables, and the numbered migrations that make them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from importlib import resources
+
+from onebeat.errors import InvalidSetting
+
+JOBS = "onebeat_jobs"
+TICKS = "onebeat_ticks"
+REPLICAS = "onebeat_replicas"
+MIGRATIONS = "onebeat_migrations"
+
+_ONCE = """
+DO $onebeat$
+BEGIN
+-- Those who start at the same moment wait here for the first one, and then find it done.
+PERFORM pg_advisory_xact_lock({lock});
+{create_schema}CREATE TABLE IF NOT EXISTS {migrations} (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+{steps}END
+$onebeat$;
+"""
+
+_CREATE_SCHEMA = """IF to_regnamespace({literal}) IS NULL THEN
+    CREATE SCHEMA {schema};
+END IF;
+"""
+
+_STEP = """
+IF NOT EXISTS (SELECT FROM {migrations} WHERE version = {version}) THEN
+{body}
+INSERT INTO {migrations} (version, name) VALUES ({version}, '{name}');
+END IF;
+"""
+
+
+class Tables:
+    """The names of the tables as SQL writes them, in *schema* or the first of the search path."""
+
+    def __init__(self, schema: str | None = None) -> None:
+        if schema is not None and (not schema or "\0" in schema or len(schema.encode(errors="replace")) > 63):
+            raise InvalidSetting("schema", schema, "the name of a schema, 1 to 63 bytes")
+        self.schema = schema
+        self._names = {
+            "jobs": self._qualified(JOBS),
+            "ticks": self._qualified(TICKS),
+            "replicas": self._qualified(REPLICAS),
+            "migrations": self._qualified(MIGRATIONS),
+        }
+
+    def into(self, sql: str) -> str:
+        """*sql* with its `{jobs}`, `{ticks}` … replaced by the names."""
+        for key, name in self._names.items():
+            sql = sql.replace("{" + key + "}", name)
+        return sql
+
+    def _qualified(self, table: str) -> str:
+        return table if self.schema is None else f"{quoted(self.schema)}.{table}"
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def advisory_key(purpose: str) -> int:
+    """A key for PostgreSQL's advisory locks: the same everywhere for the same purpose."""
+    return int.from_bytes(hashlib.sha256(f"onebeat {purpose}".encode()).digest()[:8], signed=True)
+
+
+def newest_version() -> int:
+    """The schema version this release of onebeat knows."""
+    return max(version for version, _, _ in _migrations())
+
+
+def migration_sql(schema: str | None = None) -> str:
+    """One statement that brings the tables to the newest version from any older one, or from nothing.
+
+    Safe to run again, and by many at once.
+    """
+    tables = Tables(schema)
+    steps = (
+        _STEP.replace("{version}", str(version)).replace("{name}", name).replace("{body}", body)
+        for version, name, body in _migrations()
+    )
+    script = _ONCE.replace("{steps}", "".join(steps)).replace("{lock}", str(advisory_key("migrations")))
+    return tables.into(script.replace("{create_schema}", _create_schema(schema)))
+
+
+def _create_schema(schema: str | None) -> str:
+    if schema is None:
+        return ""
+    name = quoted(schema)
+    literal = "'" + name.replace("'", "''") + "'"
+    return _CREATE_SCHEMA.replace("{literal}", f"{literal}").replace("{schema}", name)
+
+
+def _migrations() -> Iterator[tuple[int, str, str]]:
+    """Version, name and SQL of each migration, in order."""
+    folder = resources.files(__package__) / "migrations"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".sql"):
+            name = file.name.removesuffix(".sql")
+            yield int(name.split("_")[0]), name, file.read_text(encoding="utf-8")

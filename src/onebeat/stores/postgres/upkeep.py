@@ -1,0 +1,83 @@
+"""Prune and repair: what keeps the tables small and sound, and decides no claim."""
+
+from __future__ import annotations
+
+from onebeat.stores.postgres.schema import advisory_key
+
+# One replica at a time: the others find the lock taken and have nothing to do. It ends with the statement.
+_ALONE = f"""
+WITH asked AS MATERIALIZED (
+    SELECT ask->>'app' AS app, (ask->>'limit')::int AS most,
+           clock_timestamp() - (ask->>'keep')::float8 * interval '1 second' AS kept_from
+      FROM CAST($1::text AS jsonb) AS ask
+     WHERE pg_try_advisory_xact_lock({advisory_key("prune")} # hashtextextended(ask->>'app', 0))
+)
+"""
+
+# A job whose row is busy waits for the next round: pruning must hold up no claim.
+RAISE_FLOORS = (
+    _ALONE
+    + """
+, old AS MATERIALIZED (
+    SELECT tick.job_id, tick.scheduled_at
+      FROM asked JOIN {ticks} AS tick ON tick.app = asked.app AND tick.scheduled_at < asked.kept_from
+     WHERE tick.released_at IS NOT NULL
+     ORDER BY tick.scheduled_at
+     LIMIT (SELECT most FROM asked)
+), newest AS (
+    SELECT job_id, max(scheduled_at) AS scheduled_at FROM old GROUP BY job_id
+), locked AS MATERIALIZED (
+    SELECT job.app, job.job_id
+      FROM {jobs} AS job
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM old)
+     ORDER BY job.job_id COLLATE "C"
+       FOR UPDATE OF job SKIP LOCKED
+)
+UPDATE {jobs} AS job
+   SET floor = greatest(job.floor, newest.scheduled_at)
+  FROM locked JOIN newest ON newest.job_id = locked.job_id
+ WHERE job.app = locked.app AND job.job_id = locked.job_id
+   AND (job.floor IS NULL OR job.floor < newest.scheduled_at)
+"""
+)
+
+# A statement of its own: only a floor that has been committed lets anything go.
+DELETE_BELOW_FLOORS = (
+    _ALONE
+    + """
+, old AS MATERIALIZED (
+    SELECT tick.app, tick.job_id, tick.scheduled_at
+      FROM asked
+      JOIN {ticks} AS tick ON tick.app = asked.app AND tick.scheduled_at < asked.kept_from
+      JOIN {jobs} AS job ON job.app = tick.app AND job.job_id = tick.job_id AND tick.scheduled_at <= job.floor
+     WHERE tick.released_at IS NOT NULL
+     ORDER BY tick.scheduled_at
+     LIMIT (SELECT most FROM asked)
+), deleted AS (
+    DELETE FROM {ticks} AS tick USING old
+     WHERE tick.app = old.app AND tick.job_id = old.job_id AND tick.scheduled_at = old.scheduled_at
+       AND tick.released_at IS NOT NULL
+    RETURNING 1
+)
+SELECT count(*)::text FROM deleted
+"""
+)
+
+# Ticks won beyond the clock keep their rows, and a row with a token is never won again.
+REPAIR = """
+WITH asked AS MATERIALIZED (
+    SELECT ask->>'app' AS app, ask->>'job_id' AS job_id FROM CAST($1::text AS jsonb) AS ask
+), repaired AS (
+    UPDATE {jobs} AS job
+       SET watermark = greatest(job.floor, (
+               SELECT max(tick.scheduled_at) FROM {ticks} AS tick
+                WHERE tick.app = job.app AND tick.job_id = job.job_id AND tick.token IS NOT NULL
+                  AND tick.scheduled_at <= clock_timestamp()))
+      FROM asked
+     WHERE job.app = asked.app AND job.job_id = asked.job_id
+       AND job.watermark > clock_timestamp()
+       AND (job.floor IS NULL OR job.floor < job.watermark)
+    RETURNING 1
+)
+SELECT count(*)::text FROM repaired
+"""

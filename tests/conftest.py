@@ -1,0 +1,29 @@
+"""Real servers for the tests that need them; a run without PostgreSQL fails and says how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.servers.pgbouncer import PgBouncer
+from tests.servers.postgres import Postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that all tests share: keep to a database of your own, and never stop it."""
+    with Postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def pgbouncer(postgres: Postgres) -> Iterator[PgBouncer]:
+    """A PgBouncer in transaction mode before `postgres`."""
+    with PgBouncer(postgres) as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> str:
+    """The DSN of an empty database of the test's own."""
+    return postgres.dsn(postgres.new_database())
