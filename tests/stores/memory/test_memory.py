@@ -4,10 +4,10 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.stores.memory.set_clock import SetClock
 
 from onebeat.model import Answer, Bid, Replica, Tick
 from onebeat.stores.memory import MemoryStore
+from onebeat.testing.clock import FakeClock
 from onebeat.testing.contract import ClaimStoreContract
 from onebeat.testing.contract.bidding import HOUR
 
@@ -15,18 +15,18 @@ from onebeat.testing.contract.bidding import HOUR
 class TestMemoryStore(ClaimStoreContract):
     @pytest.fixture(autouse=True)
     def given(self) -> None:
-        self.clock = SetClock()
+        self.clock = FakeClock()
         self.store = MemoryStore(clock=self.clock)
 
     async def pass_time(self, seconds: float) -> None:
-        self.clock.move(seconds=seconds)
+        await self.clock.advance(seconds=seconds)
 
     async def test_a_clock_set_back_wins_no_tick_twice(self) -> None:
         """C-ONE: a restart with a slow clock."""
         ticks = await self.ticks(3)
         for tick in ticks:
             await self.run(tick)
-        self.clock.move(hours=-1)
+        self.clock.step(hours=-1)
         for tick in ticks:
             assert not (await self.bid(tick)).won
 
@@ -34,25 +34,25 @@ class TestMemoryStore(ClaimStoreContract):
         """F-FENCE: the clock is its lower bound, not its value."""
         first, second = await self.ticks(2)
         ahead = await self.run(first)
-        self.clock.move(hours=-1)
+        self.clock.step(hours=-1)
         assert (await self.run(second)).fence == ahead.fence + 1
 
     async def test_repair_counts_a_lease_of_a_wrong_clock_from_now(self) -> None:
         """C-EARLY, C-LEASE: else a clock that led by a year would block its job for a year."""
         now = await self.store_time()
-        self.clock.move(days=365)
+        self.clock.step(days=365)
         await self.won(Tick("report", await self.store_time()))
-        self.clock.move(days=-365)
+        self.clock.step(days=-365)
         assert await self.store.repair(app=self.app, job_id="report")
         tick = Tick("report", now)
         assert (await self.bid(tick)).ruling == "overlapped"
-        self.clock.move(hours=1)
+        self.clock.step(hours=1)
         assert (await self.bid(tick)).won
 
 
 def test_threads_with_loops_of_their_own_share_one_store() -> None:
     """C-ONE, D-MEM: several schedulers in one process."""
-    clock = SetClock()
+    clock = FakeClock()
     store = MemoryStore(clock=clock)
     ticks = [Tick(f"job-{n}", clock.now()) for n in range(50)]
 

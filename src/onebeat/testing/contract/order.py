@@ -21,7 +21,6 @@ class OrderRules(Bidding):
         """C-ORDER: the watermark has no memory that ends."""
         older, newer = await self.ticks(2)
         await self.run(newer)
-        await self.prune()
         for age in (timedelta(0), timedelta(days=30), timedelta(days=10_000)):
             assert await self.ruling(Tick(older.job_id, older.scheduled_at - age)) is Ruling.CLAIMED, age
 
