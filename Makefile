@@ -11,7 +11,7 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/pip-compile --quiet 
 	--no-emit-index-url --no-emit-find-links --no-emit-options --strip-extras --allow-unsafe
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers soak bench constraints postgresql clean
+.PHONY: help demo test check format lint types layers soak bench proofs constraints postgresql clean
 
 help:
 	@echo "make demo         three replicas share one set of jobs, one is killed half-way (SECONDS=30)"
@@ -20,6 +20,7 @@ help:
 	@echo "make format       write the code the way the checks want it"
 	@echo "make soak         the tests of real processes, minutes each"
 	@echo "make bench        the measurements behind the figures in the docs"
+	@echo "make proofs       write the names of the tests below the guarantees they prove"
 	@echo "make constraints  choose the pinned versions anew"
 
 demo: .venv/installed
@@ -49,6 +50,9 @@ soak: .venv/developed postgresql
 
 bench: .venv/developed postgresql
 	$(BIN)/python -m bench
+
+proofs: .venv/developed
+	$(BIN)/python -m tests.project.rules
 
 postgresql:
 	@.ci/postgresql
