@@ -32,9 +32,14 @@ def started(
 
 
 def ended(
-    outcome: Outcome, reason: Reason | None = None, *, minute: int = 0, job_id: str = "report"
+    outcome: Outcome,
+    reason: Reason | None = None,
+    *,
+    minute: int = 0,
+    job_id: str = "report",
+    error: BaseException | None = None,
 ) -> TickEnded:
-    return TickEnded(tick(minute, job_id), outcome, reason, delay=0.25)
+    return TickEnded(tick(minute, job_id), outcome, reason, 0.25, error)
 
 
 def run_started(run_id: str = "run-1", *, job_id: str = "report", on_demand: bool = False) -> RunStarted:

@@ -161,7 +161,10 @@ def test_a_failed_run_is_an_error_with_its_traceback_and_a_cancelled_one_is_not(
 
 def test_a_failed_statement_is_one_error_with_one_traceback_and_its_ticks(log: Log) -> None:
     """C-ERROR: one record with one traceback per failed statement and the number of ticks it cost."""
-    cost = [given.ended(Outcome.CLAIM_ERROR, Reason.UNAVAILABLE, job_id=job_id) for job_id in ("a", "b", "c")]
+    cost = [
+        given.ended(Outcome.CLAIM_ERROR, Reason.UNAVAILABLE, job_id=job_id, error=DOWN)
+        for job_id in ("a", "b", "c")
+    ]
     records = log.of(given.claim_failed("a", "b", "c"), *cost)
     assert levels(records) == [ERROR, DEBUG, DEBUG, DEBUG]
     assert "3 ticks" in records[0].getMessage()
@@ -181,13 +184,19 @@ def test_a_conflict_asked_again_is_no_news(log: Log) -> None:
     assert log.loud(given.claim_failed(again=True, failure=ClaimFailure.CONFLICT)) == []
 
 
-def test_a_failed_release_is_one_error_however_often_it_is_tried(log: Log) -> None:
-    """C-RELEASE: when it fails that is one ERROR."""
-    assert log.loud(given.release_failed("a"), given.release_failed("a")) == [ERROR]
-    assert log.loud(given.release_failed("a", "b")) == [ERROR]
-    assert log.loud(given.release_failed("a", again=False)) == []
-    assert log.loud(given.release_failed("a")) == [ERROR]
-    assert log.loud(StoreRecovered(3, 1.0), given.release_failed("b")) == [INFO, ERROR]
+@pytest.mark.parametrize("again", [True, False])
+def test_a_failed_release_is_one_error_with_its_traceback(log: Log, again: bool) -> None:
+    """C-RELEASE: when it fails that is one ERROR; the engine reports a release only once."""
+    (record,) = log.of(given.release_failed("a", "b", again=again))
+    assert record.levelno == ERROR
+    assert record.exc_info
+    assert "'a', 'b'" in record.getMessage()
+
+
+def test_a_claim_error_no_statement_speaks_for_is_one_error(log: Log) -> None:
+    """C-ERROR: a claim that cannot be decided is logged at ERROR, also when no statement failed."""
+    refused = given.ended(Outcome.CLAIM_ERROR, Reason.REFUSED)
+    assert log.loud(refused, refused) == [ERROR]
 
 
 @pytest.mark.parametrize("reason", [Reason.OVERLAPPED, Reason.BUSY, Reason.LATE])

@@ -10,7 +10,7 @@ from typing import Any
 from onebeat.errors import Cancelled, ShuttingDown, TimedOut
 from onebeat.events import Event, RunDropped, RunEnded, RunStarted, ScheduleFailed, TickEnded, TicksPassedOver
 from onebeat.model import Outcome, Reason
-from onebeat.observers.records import Records, named
+from onebeat.observers.records import Records, counted, named
 
 # What skips a tick by itself, tick after tick, until somebody does something about it.
 _LASTING = {Reason.OVERLAPPED: WARNING, Reason.BUSY: WARNING, Reason.LATE: WARNING, Reason.PAUSED: INFO}
@@ -41,12 +41,11 @@ class JobLogs:
         if event.outcome in (Outcome.RAN, Outcome.FAILED):
             self._records.over(("tick", tick.job_id))  # its RunEnded has said the rest
             return
-        level = DEBUG
-        if reason in _LASTING:
-            level = self._records.once(_LASTING[reason], ("tick", tick.job_id), reason)
+        level = _weight_unrun(event)
+        if level > DEBUG:
+            level = self._records.once(level, ("tick", tick.job_id), reason)
         else:
             self._records.over(("tick", tick.job_id))
-        # A claim error is DEBUG too: ClaimStatementFailed has spoken, once for all of its ticks.
         if not self._records.heard(level):
             return  # thousands of lost ticks at one instant should not even cost their words
         self._records.say(
@@ -80,9 +79,9 @@ class JobLogs:
         count = sum(event.count for event in events)
         self._records.say(
             WARNING,
-            "late wake: %s passed over, of %d jobs: %s",
+            "late wake: %s passed over, of %s: %s",
             _count(count, all(event.exact for event in events)),
-            len(job_ids),
+            counted(len(job_ids), "job"),
             named(job_ids),
             job=job_ids[0] if len(job_ids) == 1 else None,
             ticks=count,
@@ -137,6 +136,13 @@ class JobLogs:
         )
 
 
+def _weight_unrun(event: TickEnded) -> int:
+    if event.outcome is Outcome.CLAIM_ERROR:
+        # With an error, ClaimStatementFailed has spoken already, once for all of its ticks.
+        return ERROR if event.error is None else DEBUG
+    return DEBUG if event.reason is None else _LASTING.get(event.reason, DEBUG)
+
+
 def _weight(event: RunEnded) -> tuple[int, BaseException | None]:
     """How loud, and with which traceback. Being cancelled is no failure; failing while cancelled is."""
     if event.outcome is Outcome.RAN:
@@ -149,4 +155,4 @@ def _weight(event: RunEnded) -> tuple[int, BaseException | None]:
 
 
 def _count(count: int, exact: bool) -> str:
-    return f"{count} ticks" if exact else f"at least {count} ticks"
+    return counted(count, "tick") if exact else f"at least {counted(count, 'tick')}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from onebeat.events import Event, ForkIgnored, SchedulerStarted, SchedulerStopped, SchedulerStopping
 from onebeat.observers.job_logs import JobLogs
-from onebeat.observers.records import Records, named
+from onebeat.observers.records import Records, counted, named
 from onebeat.observers.store_logs import StoreLogs
 
 
@@ -44,11 +44,11 @@ class LogObserver:
         replica, jobs = event.replica, event.jobs
         self._records.say(
             INFO,
-            "replica %r of app %r started: store %s, %d jobs%s, first due %s",
+            "replica %r of app %r started: store %s, %s%s, first due %s",
             replica.label,
             replica.app,
             event.store or "none",
-            len(jobs),
+            counted(len(jobs), "job"),
             f" ({named(jobs)})" if jobs else "",
             event.first_due.isoformat() if event.first_due else "never",
             app=replica.app,
@@ -60,9 +60,9 @@ class LogObserver:
         if event.store is None and fallen_back:
             self._records.say(
                 WARNING,
-                "no store: every replica runs every tick of %d jobs (%s); "
+                "no store: every replica runs every tick of %s (%s); "
                 "give a store, or on_every_replica=True where that is meant",
-                len(fallen_back),
+                counted(len(fallen_back), "job"),
                 named(fallen_back),
                 app=replica.app,
                 replica=replica.label,
@@ -70,15 +70,15 @@ class LogObserver:
 
     def _stopping(self, event: SchedulerStopping) -> None:
         running = event.running
-        cancelled = f"cancels {len(running)} runs ({named(running)})" if running else "nothing is running"
-        self._say_of(event, INFO, f"is stopping: {cancelled}")
+        what = f"{counted(len(running), 'run')} cancelled: {named(running)}" if running else "nothing runs"
+        self._say_of(event, INFO, f"is stopping, {what}")
 
     def _stopped(self, event: SchedulerStopped) -> None:
         if not event.outlived:
             self._say_of(event, INFO, "has stopped")
             return
-        left = f"{len(event.outlived)} runs have not ended: {named(event.outlived)}"
-        self._say_of(event, WARNING, f"has stopped; {left}")
+        left = f"{counted(len(event.outlived), 'run')} not ended: {named(event.outlived)}"
+        self._say_of(event, WARNING, f"has stopped, {left}")
 
     def _fork_ignored(self, event: ForkIgnored) -> None:
         self._say_of(event, WARNING, "was copied by a fork: the copy fires nothing; start a scheduler here")

@@ -49,6 +49,10 @@ class Records:
         self._spoken.pop(about, None)
 
 
+def counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def named(job_ids: Collection[str]) -> str:
     """The ids, as many as fit in a line, in quotes: an id may hold anything that is not a control."""
     text = ", ".join(repr(job_id) for job_id in islice(job_ids, MOST_NAMED))

@@ -20,7 +20,7 @@ from onebeat.events import (
     WatermarkAhead,
 )
 from onebeat.model import Outcome, Reason
-from onebeat.observers.records import Records, named
+from onebeat.observers.records import Records, counted, named
 
 _SKEW_STEP = 1.0  # seconds by which a clock must have moved on to be news
 
@@ -31,7 +31,6 @@ class StoreLogs:
     def __init__(self, records: Records) -> None:
         self._records = records
         self._ahead: ClockAhead | None = None
-        self._unreleased: set[str] = set()
         self.speakers: dict[type[Any], Callable[[Any], None]] = {
             ClaimAnswered: self._claim_answered,
             ClaimStatementFailed: self._claim_failed,
@@ -49,19 +48,17 @@ class StoreLogs:
 
     def _claim_failed(self, event: ClaimStatementFailed) -> None:
         failure, count = event.error.failure, len(event.job_ids)
-        message = "claim failed after %.3f s (%s), %s %d ticks: %s"
         if event.again:
-            level, error = self._again_level("claim", failure), None
-            what = "asked again for"
+            level, what, error = self._again_level("claim", failure), "asked again for", None
         else:
-            level, error, what = ERROR, event.error, "it cost"
+            level, what, error = ERROR, "it cost", event.error
         self._records.say(
             level,
-            message,
+            "claim failed after %.3f s (%s), %s %s: %s",
             event.duration,
             failure.value,
             what,
-            count,
+            counted(count, "tick"),
             named(event.job_ids),
             error=error,
             ticks=event.ticks,
@@ -76,28 +73,27 @@ class StoreLogs:
         return self._records.once(WARNING, statement, failure)
 
     def _release_failed(self, event: ReleaseFailed) -> None:
-        news = not self._unreleased.issuperset(event.job_ids)
-        self._unreleased.update(event.job_ids)
-        if not event.again:
-            self._unreleased.difference_update(event.job_ids)
+        failure = event.error.failure.value
         self._records.say(
-            ERROR if news else DEBUG,
-            "release failed (%s), %s, of %d jobs: %s",
-            event.error.failure.value,
-            "tried again until the lease ends" if event.again else "given up: the lease will end it",
-            len(event.job_ids),
+            ERROR,
+            "release failed (%s), %s, of %s: %s",
+            failure,
+            "tried again until the lease ends" if event.again else "the lease will end it",
+            counted(len(event.job_ids), "job"),
             named(event.job_ids),
-            error=event.error if news else None,
-            reason=event.error.failure.value,
+            error=event.error,
+            reason=failure,
             job=event.job_ids[0] if len(event.job_ids) == 1 else None,
         )
 
     def _recovered(self, event: StoreRecovered) -> None:
         for statement in ("claim", "prune"):
             self._records.over(statement)
-        self._unreleased.clear()
         self._records.say(
-            INFO, "the store answers again, after %d failures in %.1f s", event.failures, event.after
+            INFO,
+            "the store answers again, after %s in %.1f s",
+            counted(event.failures, "failure"),
+            event.after,
         )
 
     def _prune_failed(self, event: PruneFailed) -> None:
