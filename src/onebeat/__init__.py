@@ -1,1 +1,75 @@
 """Recurring jobs inside replicated Python services: every tick fires on exactly one replica."""
+
+from onebeat.background import Background
+from onebeat.claims import ClaimStore
+from onebeat.clock import Clock, SystemClock
+from onebeat.connect import connect
+from onebeat.engine.job import Job
+from onebeat.engine.limits import Limit
+from onebeat.engine.run import CancelToken, Run, current_run
+from onebeat.errors import (
+    AlreadyRan,
+    Cancelled,
+    ClaimFailed,
+    ClaimFailure,
+    InvalidJob,
+    InvalidSchedule,
+    InvalidSetting,
+    JobExists,
+    LeaseLost,
+    OnebeatError,
+    ShuttingDown,
+    StoreUnusable,
+    Superseded,
+    TimedOut,
+)
+from onebeat.model import Outcome, Reason, Tick, Verdict
+from onebeat.schedule import Schedule
+from onebeat.scheduler import Scheduler
+from onebeat.schedules.cron import cron
+from onebeat.schedules.daily import daily
+from onebeat.schedules.every import every
+from onebeat.schedules.hourly import hourly
+from onebeat.schedules.local import is_local_time
+from onebeat.schedules.parse import parse
+from onebeat.single import run
+
+__all__ = [
+    "AlreadyRan",
+    "Background",
+    "CancelToken",
+    "Cancelled",
+    "ClaimFailed",
+    "ClaimFailure",
+    "ClaimStore",
+    "Clock",
+    "InvalidJob",
+    "InvalidSchedule",
+    "InvalidSetting",
+    "Job",
+    "JobExists",
+    "LeaseLost",
+    "Limit",
+    "OnebeatError",
+    "Outcome",
+    "Reason",
+    "Run",
+    "Schedule",
+    "Scheduler",
+    "ShuttingDown",
+    "StoreUnusable",
+    "Superseded",
+    "SystemClock",
+    "Tick",
+    "TimedOut",
+    "Verdict",
+    "connect",
+    "cron",
+    "current_run",
+    "daily",
+    "every",
+    "hourly",
+    "is_local_time",
+    "parse",
+    "run",
+]

@@ -148,6 +148,14 @@ class StoreRecovered:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleFailed:
+    """A schedule written elsewhere raised, or answered nonsense: its job has no more ticks."""
+
+    job_id: str
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
 class ClockStepped:
     """The wall clock was set back by `seconds`; those instants are evaluated again (W-BACK)."""
 
@@ -201,6 +209,7 @@ Event = (
     | ClaimStatementFailed
     | ReleaseFailed
     | StoreRecovered
+    | ScheduleFailed
     | ClockStepped
     | ClockAhead
     | WatermarkAhead

@@ -1,0 +1,119 @@
+"""Claims given back: what ended at the same time goes in one statement, what failed is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from onebeat.claims import ClaimStore
+from onebeat.engine.backoff import pause_before
+from onebeat.engine.bounded import bounded
+from onebeat.engine.here import Here
+from onebeat.engine.pile import Pile
+from onebeat.errors import ClaimFailed, ClaimFailure
+from onebeat.events import ReleaseFailed
+from onebeat.model import Release
+
+_MOST_RELEASES = 1_000
+_WITHOUT_LEASE = timedelta(minutes=1)
+
+
+@dataclass(slots=True, eq=False)
+class _Due:
+    """A release to be made, worth trying until `until` (monotonic seconds): then its lease has ended."""
+
+    release: Release
+    until: float
+    settled: asyncio.Future[None]
+    tries: int = 0
+    reported: bool = False
+
+
+class Releases:
+    """Ends claims. A release that fails is one ReleaseFailed, then retried in the background (C-RELEASE)."""
+
+    def __init__(self, store: ClaimStore, here: Here) -> None:
+        self._store = store
+        self._replica = here.replica
+        self._clock = here.clock
+        self._observe = here.observe
+        self._timeout = here.settings.claim_timeout.total_seconds()
+        self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
+        self._retries: set[asyncio.Task[None]] = set()
+
+    async def release(self, release: Release, lease: timedelta | None) -> None:
+        """Return when it is released, has failed, or the claim timeout has passed; never raises."""
+        settled = self.release_later(release, lease)
+        timer = self._clock.call_later(self._timeout, lambda: _settle(settled))
+        try:
+            await settled
+        finally:
+            timer.cancel()
+
+    def release_later(self, release: Release, lease: timedelta | None) -> asyncio.Future[None]:
+        """Hand it in, to be released in the background."""
+        until = self._clock.monotonic() + (lease or _WITHOUT_LEASE).total_seconds()
+        due = _Due(release, until, asyncio.get_running_loop().create_future())
+        self._pile.add(due)
+        return due.settled
+
+    async def closed(self) -> None:
+        """Return when everything is released or has become pointless."""
+        await self._pile.emptied()
+        while self._retries:
+            await asyncio.wait(self._retries)
+            await self._pile.emptied()
+
+    async def _send(self, batch: list[_Due]) -> None:
+        releasing = self._store.release([due.release for due in batch], replica=self._replica)
+        try:
+            await bounded(releasing, self._timeout, self._clock)
+        except ClaimFailed as error:
+            await self._failed(batch, error)
+        else:
+            for due in batch:
+                _settle(due.settled)
+
+    async def _failed(self, batch: list[_Due], error: ClaimFailed) -> None:
+        if error.failure is ClaimFailure.REFUSED and len(batch) > 1:
+            middle = len(batch) // 2
+            await self._send(batch[:middle])
+            await self._send(batch[middle:])
+        elif error.failure is ClaimFailure.CONFLICT:
+            self._try_again(batch, error)
+        else:
+            again = error.failure is not ClaimFailure.REFUSED
+            self._report(batch, error, again)
+            for due in batch:
+                _settle(due.settled)
+            if again:
+                self._try_again(batch, error)
+
+    def _report(self, batch: list[_Due], error: ClaimFailed, again: bool) -> None:
+        unreported = [due for due in batch if not due.reported]
+        if unreported:
+            job_ids = tuple(due.release.tick.job_id for due in unreported)
+            self._observe(ReleaseFailed(error, job_ids, again))
+        for due in unreported:
+            due.reported = True
+
+    def _try_again(self, batch: list[_Due], error: ClaimFailed) -> None:
+        retry = asyncio.get_running_loop().create_task(self._retry(batch, error.failure))
+        self._retries.add(retry)
+        retry.add_done_callback(self._retries.discard)
+
+    async def _retry(self, batch: list[_Due], failure: ClaimFailure) -> None:
+        for due in batch:
+            due.tries += 1
+        await self._clock.sleep(pause_before(batch[0].tries, failure, random.random()))
+        now = self._clock.monotonic()
+        for due in batch:
+            if due.until > now:
+                self._pile.add(due)
+
+
+def _settle(settled: asyncio.Future[None]) -> None:
+    if not settled.done():
+        settled.set_result(None)

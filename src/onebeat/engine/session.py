@@ -1,0 +1,218 @@
+"""One life of a scheduler: from its start to its stop, on one loop of one process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+
+from onebeat.claims import ClaimStore
+from onebeat.clock import Clock, Timer
+from onebeat.engine.admission import Admission
+from onebeat.engine.attempt import Attempt
+from onebeat.engine.body import Body
+from onebeat.engine.desk import Desk
+from onebeat.engine.here import Here
+from onebeat.engine.job import Job
+from onebeat.engine.pruner import Pruner
+from onebeat.engine.releases import Releases
+from onebeat.engine.run import CancelToken, Run
+from onebeat.engine.runs import Runs
+from onebeat.engine.settings import Settings
+from onebeat.engine.shutdown import Shutdown
+from onebeat.engine.slots import Slots
+from onebeat.engine.threads import Threads
+from onebeat.engine.ticker import Ticker
+from onebeat.errors import Cancelled
+from onebeat.events import Observer, RunDropped, SchedulerStarted, TickEnded
+from onebeat.model import Outcome, Reason, Replica, Tick
+
+Verb = Callable[[Slots, Admission], bool]
+
+
+class Session:
+    """Joins slots, ticker, desk and runs. Made before there is a loop: what is admitted until the start
+    begins with it. Its replica's identity is its own (C-ID). Jobs are registered in *jobs* by its owner.
+
+    `interrupt` is called when a body raises KeyboardInterrupt.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: ClaimStore | None,
+        jobs: Mapping[str, Job],
+        *,
+        clock: Clock,
+        observe: Observer,
+        interrupt: Callable[[], object],
+    ) -> None:
+        replica = Replica(settings.app, secrets.token_hex(16), settings.label)
+        self.here = Here(replica, clock, observe, settings)
+        self._store = store
+        self._jobs = jobs
+        self._interrupt = interrupt
+        self.slots = Slots(
+            start=lambda admission: self.post(partial(self._runs.start, admission)),
+            cancel=lambda admission, cause: self.post(partial(admission.run.cancel, cause)),
+            drop=lambda admission, cause: self.post(partial(self._dropped, admission, cause)),
+            void=lambda admission: admission.void(clock.now()),
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._pid = os.getpid()
+        self._backlog: list[Callable[[], object]] = []
+        self._posting = threading.Lock()
+        self._postponed: dict[Tick, Timer] = {}
+
+    @property
+    def started(self) -> bool:
+        return self._loop is not None
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a copy of the one this session was started in."""
+        return self.started and os.getpid() != self._pid
+
+    # From any thread.
+
+    def demand(
+        self, verb: Verb, job_id: str, body: Body, deadline: datetime | None, token: CancelToken | None
+    ) -> bool:
+        """Admit work that runs here and is never claimed (C-DEMAND); whether it was admitted."""
+        job = self._jobs.get(job_id)
+        admission = Admission(
+            Run(job_id, replica=self.here.replica.label),
+            body,
+            job.policy if job else self.here.settings.policy,
+            deadline=deadline,
+            token=token,
+            context=contextvars.copy_context(),
+        )
+        admitted = verb(self.slots, admission)
+        if admitted and token is not None:
+            called_off = partial(self._called_off, admission)
+            admission.unwatch = token.watch(lambda cause: self.post(partial(called_off, cause)))
+        return admitted
+
+    def add(self, job: Job) -> None:
+        if self.started:
+            self.post(partial(self._ticker.add, job.id, job.schedule))
+
+    def remove(self, job_id: str) -> None:
+        if self.started:
+            self.post(partial(self._ticker.remove, job_id))
+
+    def upcoming(self) -> list[tuple[str, datetime]]:
+        """Each job's next due instant, as the running ticker has it."""
+        return self._ticker.upcoming() if self.started else []
+
+    # On the loop's thread.
+
+    def start(self) -> None:
+        """Begin: the first due instants are the first after now (W-FIRST)."""
+        self._pid = os.getpid()
+        self._wire()
+        for job in list(self._jobs.values()):
+            self._ticker.add(job.id, job.schedule)
+        self.here.observe(self._started_event())
+        loop = asyncio.get_running_loop()
+        with self._posting:
+            self._loop, self._thread = loop, threading.get_ident()
+            backlog, self._backlog = self._backlog, []
+        for call in backlog:
+            loop.call_soon(call)
+        self.ticking = loop.create_task(self._ticker.run(), name="onebeat ticker")
+        self._pruning = loop.create_task(self._pruner.run(), name="onebeat pruner") if self._pruner else None
+
+    def shutdown(self) -> Shutdown:
+        """What waits for the end; run it with `withdraw`."""
+        return Shutdown(self.here, self.slots, self._desk, self._releases)
+
+    def withdraw(self) -> None:
+        """Hand out no more ticks."""
+        self.ticking.cancel()
+        if self._pruning is not None:
+            self._pruning.cancel()
+        for tick, timer in self._postponed.items():
+            timer.cancel()
+            self._skip(tick, Reason.CANCELLED)
+
+    def close(self) -> None:
+        """Let the worker threads end."""
+        self._threads.close()
+
+    def _wire(self) -> None:
+        here, store = self.here, self._store
+        self._threads = Threads(here.settings.threads, here.clock)
+        self._releases = Releases(store, here) if store is not None else None
+        self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
+        self._pruner = Pruner(store, here) if store is not None else None
+        self._ticker = Ticker(here, admit=self._admit, abandoned=lambda: self.forked)
+        self._runs = Runs(
+            here,
+            attempt=Attempt(here, self._threads, self._interrupt),
+            desk=self._desk,
+            releases=self._releases,
+            finished=self.slots.finished,
+            postpone=self._postpone,
+        )
+
+    def _started_event(self) -> SchedulerStarted:
+        jobs = list(self._jobs.values())
+        return SchedulerStarted(
+            replica=self.here.replica,
+            store=self._store.label if self._store is not None else None,
+            jobs=tuple(job.id for job in jobs),
+            every_replica=tuple(job.id for job in jobs if job.policy.on_every_replica),
+            first_due=self._ticker.next_due(),
+        )
+
+    def _admit(self, tick: Tick, asked_early: bool = False) -> None:
+        """Give a due tick to its id; a busy id skips it, before any claim is made (J-DUE)."""
+        job = self._jobs.get(tick.job_id)
+        if job is None:  # removed while the tick was postponed
+            self._skip(tick, Reason.CANCELLED)
+            return
+        run = Run(job.id, replica=self.here.replica.label, tick=tick)
+        claims = not job.policy.on_every_replica
+        admission = Admission(run, job.body, job.policy, claims=claims, asked_early=asked_early)
+        if not self.slots.run_once(admission):
+            self._skip(tick, Reason.BUSY)
+
+    def _postpone(self, tick: Tick, seconds: float) -> None:
+        def again() -> None:
+            del self._postponed[tick]
+            self._admit(tick, asked_early=True)
+
+        self._postponed[tick] = self.here.clock.call_later(seconds, again)
+
+    def _skip(self, tick: Tick, reason: Reason) -> None:
+        delay = (self.here.clock.now() - tick.scheduled_at).total_seconds()
+        self.here.observe(TickEnded(tick, Outcome.SKIPPED, reason, delay))
+
+    def _called_off(self, admission: Admission, cause: Cancelled) -> None:
+        """Its token was cancelled: whether it is pending, waits or runs."""
+        self.slots.forget_pending(admission, cause)
+        admission.run.cancel(cause)
+
+    def _dropped(self, admission: Admission, cause: Cancelled) -> None:
+        admission.unwatch()
+        self.here.observe(RunDropped(admission.job_id, cause))
+
+    def post(self, call: Callable[[], object]) -> None:
+        """Have *call* called on the loop's thread, soon and in order; before the start: with the start."""
+        with self._posting:
+            if self._loop is None:
+                self._backlog.append(call)
+            elif threading.get_ident() == self._thread:
+                self._loop.call_soon(call)
+            else:
+                with suppress(RuntimeError):  # the loop is closed: it has all ended
+                    self._loop.call_soon_threadsafe(call)

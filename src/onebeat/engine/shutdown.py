@@ -1,0 +1,56 @@
+"""The way to the end: admit nothing more, cancel, wait so long and no longer, say what outlived it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from onebeat.engine.desk import Desk
+from onebeat.engine.here import Here
+from onebeat.engine.releases import Releases
+from onebeat.engine.slots import Slots
+from onebeat.events import SchedulerStopped, SchedulerStopping
+
+
+class Shutdown:
+    """Waits up to the shutdown timeout for bodies and their releases (X-STOP)."""
+
+    def __init__(self, here: Here, slots: Slots, desk: Desk | None, releases: Releases | None) -> None:
+        self._here = here
+        self._slots = slots
+        self._desk = desk
+        self._releases = releases
+        self._over = asyncio.Event()
+
+    def hurry(self) -> None:
+        """Stop waiting: a second signal."""
+        self._over.set()
+
+    async def run(self, withdraw: Callable[[], object]) -> None:
+        """Return when all has ended, or is not waited for any longer. *withdraw* what is not yet admitted."""
+        self._here.observe(SchedulerStopping(self._here.replica, self._slots.close()))
+        withdraw()
+        timeout = self._here.settings.shutdown_timeout.total_seconds()
+        timer = self._here.clock.call_later(timeout, self._over.set)
+        await self._unless_over(self._slots.ended())
+        outlived = self._slots.busy_ids
+        claim_timeout = self._here.settings.claim_timeout.total_seconds()
+        last_words = self._here.clock.call_later(claim_timeout, self._over.set)
+        await self._unless_over(self._settled())
+        timer.cancel()
+        last_words.cancel()
+        self._here.observe(SchedulerStopped(self._here.replica, outlived))
+
+    async def _settled(self) -> None:
+        """No claim is left undecided, none unreleased."""
+        if self._desk is not None and self._releases is not None:
+            await self._desk.closed()
+            await self._releases.closed()
+
+    async def _unless_over(self, waiting: Coroutine[Any, Any, None]) -> None:
+        loop = asyncio.get_running_loop()
+        tasks = {loop.create_task(waiting), loop.create_task(self._over.wait())}
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()

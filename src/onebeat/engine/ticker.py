@@ -1,0 +1,91 @@
+"""Sleeps to the next due instant, wakes, and hands out what is owed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from onebeat.engine.here import Here
+from onebeat.events import ClockStepped, ScheduleFailed, TicksPassedOver
+from onebeat.model import Tick
+from onebeat.schedule import Schedule
+from onebeat.schedules.agenda import Agenda
+
+_LONGEST_SLEEP = 2.0
+"""Seconds. The wall clock may step or the machine be suspended: it is read at least this often (W-EYES)."""
+
+_FOLLOWED_STEP = timedelta(minutes=1)
+
+
+class Ticker:
+    """Calls `admit` with each job's latest due tick. On the loop's thread.
+
+    `abandoned` says whether this process is a mere copy of the one that started it: then it stops.
+    """
+
+    def __init__(self, here: Here, *, admit: Callable[[Tick], object], abandoned: Callable[[], bool]) -> None:
+        self._clock = here.clock
+        self._observe = here.observe
+        self._admit = admit
+        self._abandoned = abandoned
+        self._agenda = Agenda()
+        self._seen = here.clock.now()
+        self._waking: asyncio.Future[None] | None = None
+
+    def add(self, job_id: str, schedule: Schedule) -> None:
+        """Nothing fires at once: the first tick is the first due instant after now (W-FIRST)."""
+        self._agenda.add(job_id, schedule, max(self._seen, self._clock.now()))
+        self.wake()
+
+    def remove(self, job_id: str) -> None:
+        self._agenda.remove(job_id)
+
+    def next_due(self) -> datetime | None:
+        return self._agenda.next_due()
+
+    def upcoming(self) -> list[tuple[str, datetime]]:
+        return list(self._agenda.upcoming())
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while not self._abandoned():
+            self._hand_out()
+            await self._sleep()
+
+    def wake(self) -> None:
+        """Look at the clock and the agenda now."""
+        if self._waking is not None and not self._waking.done():
+            self._waking.set_result(None)
+
+    def _hand_out(self) -> None:
+        now = self._clock.now()
+        if now < self._seen:
+            self._stepped_back(self._seen - now, now)
+            return
+        self._seen = now
+        for owed in self._agenda.owed(now):
+            if owed.passed_over:
+                tick = owed.tick
+                self._observe(TicksPassedOver(tick.job_id, owed.passed_over, tick.scheduled_at, owed.exact))
+            self._admit(owed.tick)
+        for job_id, error in self._agenda.failures():
+            self._observe(ScheduleFailed(job_id, error))
+
+    def _stepped_back(self, step: timedelta, now: datetime) -> None:
+        """A small step waits for the clock to pass the last instant again; a large one is followed."""
+        if step >= _FOLLOWED_STEP:
+            self._observe(ClockStepped(step.total_seconds()))
+            self._agenda.restart(now)
+            self._seen = now
+
+    async def _sleep(self) -> None:
+        """To the next due instant, and never past it: a timer may be early, so the clock is read again."""
+        due = self._agenda.next_due()
+        left = (due - self._clock.now()).total_seconds() if due is not None else _LONGEST_SLEEP
+        self._waking = asyncio.get_running_loop().create_future()
+        timer = self._clock.call_later(min(max(left, 0.0), _LONGEST_SLEEP), self.wake)
+        try:
+            await self._waking
+        finally:
+            timer.cancel()

@@ -1,0 +1,399 @@
+"""The public face: jobs are registered here, and served until stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
+from onebeat.background import Background
+from onebeat.clock import Clock, SystemClock
+from onebeat.connect import connect
+from onebeat.engine.body import Body, Work
+from onebeat.engine.job import Duration, Job, PolicyKeywords
+from onebeat.engine.limits import Limit
+from onebeat.engine.loops import run_on_own_loop
+from onebeat.engine.naming import default_job_id
+from onebeat.engine.run import CancelToken
+from onebeat.engine.session import Session, Verb
+from onebeat.engine.settings import Settings
+from onebeat.engine.shutdown import Shutdown
+from onebeat.engine.signals import on_signals
+from onebeat.engine.slots import Slots
+from onebeat.errors import AlreadyRan, InvalidSchedule, InvalidSetting, JobExists
+from onebeat.events import ForkIgnored, Observer
+from onebeat.model import checked_instant, checked_name
+from onebeat.observers.logs import LogObserver
+from onebeat.observers.relay import Relay
+from onebeat.schedule import Schedule
+from onebeat.schedules.cron import cron
+from onebeat.schedules.daily import daily
+from onebeat.schedules.every import every
+from onebeat.schedules.hourly import hourly
+from onebeat.schedules.parse import schedule_of
+from onebeat.schedules.wall import Fold, Gap
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import Meter
+    from opentelemetry.trace import Tracer
+
+F = TypeVar("F", bound=Work)
+
+
+class Scheduler:
+    """Runs jobs on their schedules; replicas that share *store* and *app* run every tick once among them.
+
+    store: a ClaimStore, a URL (`sqlite:///jobs.db`, `postgresql://…`), a connection pool or an engine;
+        None: nothing is shared, and every replica fires every tick (a WARNING says so).
+    app: the namespace that lets several services share one database.
+    replica: this replica's label in logs and history (default: the host's name); it decides nothing.
+    timeout: how long a body may run (default 1 hour; None: no limit); a job may say otherwise.
+    lease_margin: by how much a claim's lease outlasts the timeout (default 1 minute).
+    claim_timeout: how long a claim may take; then the tick is skipped here (default 10 seconds).
+    shutdown_timeout: how long to wait for running bodies when stopping (default 60 seconds).
+    retention: how long the store keeps rows of past ticks (default 24 hours).
+    limits: at most so many runs at a time per prefix of job ids.
+    observers: told of every event; see `onebeat.events`.
+    threads: how many plain functions may run at a time (default 64).
+    clock: what tells time; tests give a FakeClock.
+    logger, meter, tracer: default the logger `onebeat` and OpenTelemetry's global providers.
+
+    Durations are seconds or timedeltas. Raises InvalidSetting for what makes no sense.
+    """
+
+    def __init__(
+        self,
+        store: object = None,
+        *,
+        app: str = "default",
+        replica: str | None = None,
+        timeout: Duration | None = 3600,
+        lease_margin: Duration = 60,
+        claim_timeout: Duration = 10,
+        shutdown_timeout: Duration = 60,
+        retention: Duration = 86_400,
+        limits: Iterable[Limit] = (),
+        observers: Iterable[Observer] = (),
+        threads: int = 64,
+        clock: Clock | None = None,
+        logger: logging.Logger | None = None,
+        meter: Meter | None = None,
+        tracer: Tracer | None = None,
+    ) -> None:
+        self._settings = Settings.of(
+            app=app,
+            replica=replica,
+            timeout=timeout,
+            lease_margin=lease_margin,
+            claim_timeout=claim_timeout,
+            shutdown_timeout=shutdown_timeout,
+            retention=retention,
+            limits=limits,
+            threads=threads,
+        )
+        self._clock = clock or SystemClock()
+        self._store = connect(store, clock=self._clock)
+        self._closes_store = self._store is not store
+        self._relay = Relay(
+            (LogObserver(logger), self._otel(meter, tracer), *observers),
+            logger or logging.getLogger("onebeat"),
+        )
+        self._jobs: dict[str, Job] = {}
+        self._registering = threading.Lock()
+        self._stop_wanted = asyncio.Event()
+        self._shutdown: Shutdown | None = None
+        self._fork_told = False
+        self._session = self._new_session()
+
+    # Registering jobs: before or after the start, from any thread.
+
+    def add(
+        self, job_id: str, schedule: Schedule | str, work: Work, **policy: Unpack[PolicyKeywords]
+    ) -> None:
+        """Register *work* under *job_id*, due by *schedule* (a text is read by `parse`).
+
+        Raises InvalidJob, InvalidSchedule or InvalidSetting, and JobExists for an id registered
+        already; then nothing is registered.
+        """
+        terms = self._settings.policy.with_keywords(policy)
+        job = Job(checked_name("job_id", job_id), _hashable(schedule_of(schedule)), Body.of(work), terms)
+        with self._registering:
+            if job_id in self._jobs:
+                raise JobExists(job_id)
+            self._jobs[job_id] = job
+            self._session.add(job)
+
+    def remove(self, job_id: str) -> bool:
+        """End its future ticks; a run that goes on ends by itself. Whether it was registered."""
+        with self._registering:
+            removed = self._jobs.pop(job_id, None)
+            if removed is not None:
+                self._session.remove(job_id)
+        return removed is not None
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The registered jobs, in the order of their registration."""
+        with self._registering:
+            return tuple(self._jobs.values())
+
+    def job(
+        self, schedule: Schedule | str, *, job_id: str | None = None, **policy: Unpack[PolicyKeywords]
+    ) -> Callable[[F], F]:
+        """Decorates a function as a job due by *schedule*; its id is its dotted name unless given."""
+
+        def register(work: F) -> F:
+            self.add(default_job_id(work) if job_id is None else job_id, schedule, work, **policy)
+            return work
+
+        return register
+
+    def cron(
+        self,
+        text: str,
+        *,
+        tz: str = "UTC",
+        extended: bool = False,
+        seconds: bool = False,
+        gap: Gap = "skip",
+        fold: Fold = "both",
+        job_id: str | None = None,
+        **policy: Unpack[PolicyKeywords],
+    ) -> Callable[[F], F]:
+        """`job` with `onebeat.cron`."""
+        schedule = cron(text, tz=tz, extended=extended, seconds=seconds, gap=gap, fold=fold)
+        return self.job(schedule, job_id=job_id, **policy)
+
+    def every(
+        self,
+        duration: timedelta | float | None = None,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        job_id: str | None = None,
+        **policy: Unpack[PolicyKeywords],
+    ) -> Callable[[F], F]:
+        """`job` with `onebeat.every`."""
+        schedule = every(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return self.job(schedule, job_id=job_id, **policy)
+
+    def hourly(
+        self,
+        *minutes: int,
+        tz: str = "UTC",
+        gap: Gap = "skip",
+        fold: Fold = "both",
+        job_id: str | None = None,
+        **policy: Unpack[PolicyKeywords],
+    ) -> Callable[[F], F]:
+        """`job` with `onebeat.hourly`."""
+        return self.job(hourly(*minutes, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
+
+    def daily(
+        self,
+        hour: int,
+        minute: int = 0,
+        *,
+        tz: str = "UTC",
+        gap: Gap = "skip",
+        fold: Fold = "both",
+        job_id: str | None = None,
+        **policy: Unpack[PolicyKeywords],
+    ) -> Callable[[F], F]:
+        """`job` with `onebeat.daily`."""
+        return self.job(daily(hour, minute, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
+
+    # Work on demand: from any thread, without waiting.
+
+    def run_once(
+        self,
+        job_id: str,
+        work: Work | None,
+        *,
+        deadline: datetime | None = None,
+        cancel: CancelToken | None = None,
+    ) -> bool:
+        """Run *work* here and now under *job_id* unless that id is busy; whether it was admitted (J-ONCE).
+
+        Before the start it waits for the start; while and after stopping the answer is False, as for an
+        empty id, no work, a *deadline* (aware) that has passed or a token cancelled already. The
+        deadline takes the place of the job timeout. Raises InvalidJob for other work than a function.
+        """
+        return self._demand(Slots.run_once, job_id, work, deadline, cancel)
+
+    def run_next(
+        self,
+        job_id: str,
+        work: Work | None,
+        *,
+        deadline: datetime | None = None,
+        cancel: CancelToken | None = None,
+    ) -> bool:
+        """Run *work* now, or after the current run in place of what waited (J-NEXT). See `run_once`."""
+        return self._demand(Slots.run_next, job_id, work, deadline, cancel)
+
+    def supersede(
+        self,
+        job_id: str,
+        work: Work | None,
+        *,
+        deadline: datetime | None = None,
+        cancel: CancelToken | None = None,
+    ) -> bool:
+        """Like `run_next`, and cancel the current run with the cause Superseded (J-SUPER)."""
+        return self._demand(Slots.supersede, job_id, work, deadline, cancel)
+
+    @property
+    def active(self) -> int:
+        """How many ids are busy: running, waiting for a permit, or claiming (J-ACTIVE)."""
+        return self._session.slots.active
+
+    async def idle(self) -> None:
+        """Return on the signal that the last busy id has ended (J-ACTIVE). On the scheduler's loop."""
+        await self._session.slots.idle.wait()
+
+    def upcoming(self) -> Iterator[tuple[str, datetime]]:
+        """Each job's id and next due instant (UTC), while serving; jobs never due again are left out."""
+        yield from self._session.upcoming()
+
+    # Serving, once.
+
+    async def __aenter__(self) -> Self:
+        self._begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._end()
+
+    async def serve(self) -> None:
+        """Serve until `stop()`; cancelled, stop in the same order, then let the cancellation go on (X-STOP).
+
+        Raises AlreadyRan when this scheduler was started before.
+        """
+        await self._serve(lambda: None)
+
+    def run(self) -> None:
+        """Serve, blocking, until SIGINT, SIGTERM or `stop()`. A second signal stops waiting for bodies."""
+        run_on_own_loop(self.serve_until_signal())
+
+    async def serve_until_signal(self) -> None:
+        """Like `serve`, and stop at SIGINT or SIGTERM too; a second one stops waiting for bodies. For the
+        main thread of a program that leaves these signals to its scheduler."""
+        with on_signals(self._stop_or_hurry):
+            await self.serve()
+
+    def start_background(self) -> Background:
+        """Serve in a thread of its own, for programs without an event loop, until its `stop()` or the exit.
+
+        Call it in each worker process. Raises InvalidSetting for a pool that is tied to another loop.
+        """
+        if self._store is not None and self._store.loop_bound is not None:
+            raise InvalidSetting(
+                "store",
+                self._store.loop_bound,
+                "a store that serves any loop",
+                "give a URL or a synchronous pool; an async pool serves only the loop it was made on",
+            )
+        return Background(self._serve, self.stop)
+
+    def stop(self) -> None:
+        """Stop in order, from any thread, without waiting; again changes nothing."""
+        self._session.post(self._stop_wanted.set)
+
+    def _stop_or_hurry(self) -> None:
+        if self._shutdown is not None:
+            self._shutdown.hurry()
+        self._stop_wanted.set()
+
+    async def _serve(self, begun: Callable[[], object]) -> None:
+        self._begin()
+        begun()
+        try:
+            wanted = asyncio.ensure_future(self._stop_wanted.wait())
+            await asyncio.wait({wanted, self._session.ticking}, return_when=asyncio.FIRST_COMPLETED)
+            wanted.cancel()
+        finally:
+            await self._end()
+
+    def _begin(self) -> None:
+        if self._session.forked:
+            # A copy starts a life of its own: nothing of the parent's is used in it.
+            self._session = self._new_session()
+            self._stop_wanted = asyncio.Event()
+        if self._session.started:
+            raise AlreadyRan("a scheduler runs once; make a new one to run again")
+        self._session.start()
+
+    async def _end(self) -> None:
+        """In order, and wholly: a cancellation meanwhile stops the waiting, and goes on at the end."""
+        session = self._session
+        self._shutdown = session.shutdown()
+        ending = asyncio.ensure_future(self._shutdown.run(session.withdraw))
+        cancelled: asyncio.CancelledError | None = None
+        while not ending.done():
+            try:
+                await asyncio.wait({ending})
+            except asyncio.CancelledError as error:
+                cancelled = error
+                self._shutdown.hurry()
+        session.close()
+        if self._closes_store and self._store is not None:
+            await self._store.close()
+        self._relay.close(1.0)
+        if cancelled is not None:
+            raise cancelled
+
+    def _demand(
+        self,
+        verb: Verb,
+        job_id: str,
+        work: Work | None,
+        deadline: datetime | None,
+        cancel: CancelToken | None,
+    ) -> bool:
+        if not job_id or work is None:
+            return False
+        body = Body.of(work)
+        until = None if deadline is None else checked_instant("deadline", deadline)
+        if self._session.forked:
+            self._tell_fork()
+            return False
+        return self._session.demand(verb, checked_name("job_id", job_id), body, until, cancel)
+
+    def _tell_fork(self) -> None:
+        if not self._fork_told:
+            self._fork_told = True
+            self._relay(ForkIgnored(self._session.here.replica))
+
+    def _otel(self, meter: Meter | None, tracer: Tracer | None) -> Observer:
+        from onebeat.observers.otel import OtelObserver  # not needed to import onebeat
+
+        return OtelObserver(meter, tracer, self.upcoming)
+
+    def _new_session(self) -> Session:
+        return Session(
+            self._settings,
+            self._store,
+            self._jobs,
+            clock=self._clock,
+            observe=self._relay,
+            interrupt=self.stop,
+        )
+
+
+def _hashable(schedule: Schedule) -> Schedule:
+    try:
+        hash(schedule)
+    except TypeError:
+        raise InvalidSchedule(
+            "schedule", schedule, "a hashable value", "equal schedules count once"
+        ) from None
+    return schedule
