@@ -20,7 +20,8 @@ from onebeat.schedules.fields import (
     Misread,
     read_field,
 )
-from onebeat.schedules.wall import Fold, Gap, WallSchedule, wall_of
+from onebeat.schedules.timetable import Timetable
+from onebeat.schedules.wall import Fold, Gap, wall_of
 
 _LONGEST = 1024
 _KINDS = (SECOND, MINUTE, HOUR, MONTHDAY, MONTH, WEEKDAY)
@@ -41,7 +42,7 @@ _BLANK_OR_PRINTABLE = re.compile(r"[ -~\t\n\v\f\r]*")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Cron(WallSchedule):
+class Cron(Timetable):
     """Due when the wall clock of its zone matches a cron text. Equal when due by the same rule."""
 
     text: str = field(compare=False)

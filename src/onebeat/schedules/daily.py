@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from onebeat.schedules.days import EVERY_DAY
 from onebeat.schedules.local import checked_number
-from onebeat.schedules.wall import Fold, Gap, WallSchedule, wall_of
+from onebeat.schedules.timetable import Timetable
+from onebeat.schedules.wall import Fold, Gap, wall_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Daily(WallSchedule):
+class Daily(Timetable):
     """Due at one local time of every day."""
 
     @property

@@ -31,6 +31,7 @@ class Days:
     """
 
     every: bool
+    weekly: bool
     either: bool
     months: int
     monthdays: int
@@ -40,31 +41,32 @@ class Days:
 
     def first_from(self, day: int) -> int | None:
         """The first of these days at or after *day*; None if there is none."""
-        if self.every:
-            return day
-        day = max(day, _FIRST_DAY)
-        if day > _LAST_DAY:
-            return None
+        if self.weekly:
+            week = self.weeks >> (day + _UNIX) % 7
+            return day + (week & -week).bit_length() - 1
+        if not _FIRST_DAY <= day <= _LAST_DAY:
+            return None if day > 0 else self.first_from(_FIRST_DAY)
         today = date.fromordinal(day + _UNIX)
-        month = today.year * 12 + today.month - 1
-        if self.months >> today.month & 1:
+        number = today.month
+        month = today.year * 12 + number - 1
+        if self.months >> number & 1:
             left = self._in_month(month) >> today.day - 1
             if left:
                 return day + (left & -left).bit_length() - 1
-        for index in range(month + 1, min(month + _MONTHS_TO_TRY, _LAST_MONTH) + 1):
-            if self.months >> index % 12 + 1 & 1:
-                days = self._in_month(index)
-                if days:
-                    return _month(index)[0] + (days & -days).bit_length() - 1
+        end = min(month + _MONTHS_TO_TRY, _LAST_MONTH)
+        while (month := self._month_after(month)) <= end:
+            days = self._in_month(month)
+            if days:
+                return _month(month)[0] + (days & -days).bit_length() - 1
         return None
 
     def last_until(self, day: int) -> int | None:
         """The last of these days at or before *day*; None if there is none."""
-        if self.every:
-            return day
-        day = min(day, _LAST_DAY)
-        if day < _FIRST_DAY:
-            return None
+        if self.weekly:
+            week = self.weeks & (2 << (day + _UNIX) % 7 + 7) - 1
+            return day - (day + _UNIX) % 7 - 7 + week.bit_length() - 1
+        if not _FIRST_DAY <= day <= _LAST_DAY:
+            return None if day < 0 else self.last_until(_LAST_DAY)
         today = date.fromordinal(day + _UNIX)
         month = today.year * 12 + today.month - 1
         if self.months >> today.month & 1:
@@ -77,6 +79,11 @@ class Days:
                 if days:
                     return _month(index)[0] + days.bit_length() - 1
         return None
+
+    def _month_after(self, month: int) -> int:
+        """The first month later than *month* that has some of these days."""
+        ahead = (self.months | self.months << 12) >> month % 12 + 2
+        return month + (ahead & -ahead).bit_length()
 
     def _in_month(self, index: int) -> int:
         """A mask of these days within month *index*."""
@@ -95,9 +102,13 @@ def days_of(monthday: Field, month: Field, weekday: Field) -> Days:
     """The days of three fields: day-of-month OR day-of-week when both are restricted, else both (S-CRON)."""
     monthdays, weeks = monthday.mask >> 1, weekday.mask * _SIX_WEEKS
     either = not (monthday.star or weekday.star)
-    each = (monthdays == _EVERY_MONTHDAY, weekday.mask == 0x7F)
-    every = month.mask == _EVERY_MONTH and (any(each) if either else all(each))
-    return Days(every, either, month.mask, monthdays, weeks, monthday.rare, weekday.rare)
+    any_monthday, any_weekday = monthdays == _EVERY_MONTHDAY, weekday.mask == 0x7F
+    if month.mask == _EVERY_MONTH:
+        if (any_monthday or any_weekday) if either else (any_monthday and any_weekday):
+            return EVERY_DAY
+        if any_monthday and not weekday.rare:
+            return Days(False, True, False, _EVERY_MONTH, _EVERY_MONTHDAY, weeks, (), ())
+    return Days(False, False, either, month.mask, monthdays, weeks, monthday.rare, weekday.rare)
 
 
 @lru_cache(maxsize=4096)
@@ -110,4 +121,4 @@ def _month(index: int) -> tuple[int, int, int]:
     return first - _UNIX, first % 7, after - first
 
 
-EVERY_DAY = Days(True, False, _EVERY_MONTH, _EVERY_MONTHDAY, 0x7F * _SIX_WEEKS, (), ())
+EVERY_DAY = Days(True, True, False, _EVERY_MONTH, _EVERY_MONTHDAY, 0x7F * _SIX_WEEKS, (), ())

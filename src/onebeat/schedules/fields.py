@@ -64,16 +64,12 @@ def read_field(text: str, kind: Kind, extended: bool) -> Field:
     mask, star, rare, offset = 0, False, [], 0
     for part in text.split(","):
         found = _rare(part, kind) if extended else None
-        try:
-            if found is not None:
-                rare.append(found)
-            else:
-                part_mask, part_star = _range(part, kind, extended)
-                mask |= part_mask
-                star |= part_star
-        except Misread as error:
-            error.offset += offset
-            raise
+        if found is not None:
+            rare.append(found)
+        else:
+            part_mask, part_star = _range_at(offset, part, kind, extended)
+            mask |= part_mask
+            star |= part_star
         offset += len(part) + 1
     return Field(mask, star, tuple(rare))
 
@@ -84,6 +80,16 @@ def _rare(part: str, kind: Kind) -> RareDays | None:
     if kind is WEEKDAY:
         return read_weekday(part, kind.names)
     return None
+
+
+def _range_at(offset: int, part: str, kind: Kind, extended: bool) -> tuple[int, bool]:
+    """The values of one part of a list, which begins *offset* characters into the field."""
+    if not part:
+        raise Misread(offset, part, f"{kind.expected}, not an empty place in the list")
+    try:
+        return _range(part, kind, extended)
+    except Misread as error:
+        raise Misread(offset + error.offset, error.got or part, error.expected, error.hint) from None
 
 
 def _range(part: str, kind: Kind, extended: bool) -> tuple[int, bool]:
@@ -129,24 +135,26 @@ def _value(text: str, offset: int, kind: Kind, extended: bool) -> int:
     named = kind.names.get(text.lower())
     if named is not None:
         return named
-    value = _number(text, offset, kind.expected)
+    value = _number(text, offset, kind.expected, _hint(text, kind, extended))
     if kind.low <= value <= kind.high:
         return value
-    if kind is WEEKDAY and value == 7:
-        if extended:
-            return value
-        raise Misread(offset, text, kind.expected, "Sunday is 0; or extended=True")
-    raise Misread(offset, text, kind.expected)
+    if extended and kind is WEEKDAY and value == 7:
+        return value
+    raise Misread(offset, text, kind.expected, _hint(text, kind, extended))
 
 
-def _number(text: str, offset: int, expected: str) -> int:
-    # Not isdigit alone: the whole text is known to be ASCII, or ¹ and ٣ would pass for digits.
+def _number(text: str, offset: int, expected: str, hint: str = "") -> int:
+    # isdigit is enough for a text known to be ASCII; else ¹ and ٣ would pass for digits.
     if not text.isdigit() or (number := int(text)) > _LARGEST:
-        raise Misread(offset, text, expected, _hint(text))
+        raise Misread(offset, text, expected, hint)
     return number
 
 
-def _hint(text: str) -> str:
-    if "#" in text or text[:1] in ("L", "l") or text[-1:] in ("L", "l", "W", "w"):
-        return "extended=True reads L, W and # in the fields for days"
+def _hint(text: str, kind: Kind, extended: bool) -> str:
+    if extended or kind not in (MONTHDAY, WEEKDAY):
+        return ""
+    if kind is WEEKDAY and text.isdigit() and int(text) == 7:
+        return "Sunday is 0; or extended=True"
+    if _rare(text, kind) is not None:
+        return "extended=True reads L, W and #"
     return ""

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from onebeat.errors import InvalidSchedule
 from onebeat.schedules.days import EVERY_DAY
 from onebeat.schedules.local import checked_number
-from onebeat.schedules.wall import Fold, Gap, WallSchedule, wall_of
+from onebeat.schedules.timetable import Timetable
+from onebeat.schedules.wall import Fold, Gap, wall_of
 
 _EVERY_HOUR = (1 << 24) - 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hourly(WallSchedule):
+class Hourly(Timetable):
     """Due at the same minutes of every local hour."""
 
     @property

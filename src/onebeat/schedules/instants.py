@@ -9,6 +9,7 @@ from onebeat.errors import InvalidSchedule
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400
+_from_timestamp = datetime.fromtimestamp
 
 
 def epoch_seconds(moment: datetime) -> tuple[int, int]:
@@ -53,9 +54,13 @@ class DueBySecond(ABC):
         if due is None:
             return None
         try:
-            return EPOCH + timedelta(0, due)
-        except OverflowError:
-            return None
+            return _from_timestamp(due, UTC)
+        except (
+            ValueError,
+            OverflowError,
+            OSError,
+        ):  # past the year 9999, or past what this platform converts
+            return instant(due)
 
     def previous_before(self, moment: datetime) -> datetime | None:
         """The last due instant strictly earlier than *moment*, in UTC; None if there is none."""
