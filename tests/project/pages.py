@@ -18,7 +18,7 @@ def all_pages() -> list[Path]:
 def section(page: Path, heading: str) -> str:
     """What stands below the heading that begins so, up to the next one of its rank."""
     text = page.read_text()
-    begin = re.search(rf"^(#+) {re.escape(heading)}.*$", text, re.MULTILINE)
+    begin = re.search(rf"^(##+) {re.escape(heading)}.*$", text, re.MULTILINE)
     if begin is None:
         raise LookupError(f"{page.name} has no heading {heading!r}")
     rest = text[begin.end() :]

@@ -1,0 +1,84 @@
+"""The pages: their links lead somewhere, and their Python runs.
+
+All the ```python blocks of a page run in order, in one namespace and one event loop, `await` included.
+A block that needs what a test does not have is marked ```python not-run and only has to be Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.project.pages import ROOT, all_pages
+
+from onebeat import Scheduler
+
+_BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+def _blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """Each block of Python and its mark, at its own line of the page for the sake of tracebacks."""
+    text = page.read_text()
+    for block in _BLOCK.finditer(text):
+        lines_above = text.count("\n", 0, block.start("code"))
+        yield block["mark"].strip(), "\n" * lines_above + block["code"]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", all_pages(), ids=_name)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    dead = [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert not dead
+
+
+@pytest.mark.parametrize("page", [page for page in all_pages() if any(_blocks(page))], ids=_name)
+def test_the_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'jobs.db'}")
+    # As a module that was imported: what stands under `if __name__ == "__main__"` is for the reader.
+    module = ModuleType("shown")
+    asyncio.run(_run(page, module))
+
+
+async def _run(page: Path, module: ModuleType) -> None:
+    for mark, code in _blocks(page):
+        compiled = compile(code, str(page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        if mark == "not-run":
+            continue
+        assert not mark, f"{page.name}: a block is marked {mark!r}"
+        result = eval(compiled, module.__dict__)
+        if inspect.iscoroutine(result):
+            await result
+
+
+@pytest.mark.timeout(20)
+def test_the_readmes_services_start_and_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'jobs.db'}")
+    service, worker = (code for mark, code in _blocks(ROOT / "README.md") if not mark)
+
+    async def start_both() -> None:
+        shown = {"__name__": "shown"}
+        exec(compile(service, "README.md", "exec"), shown)
+        async with shown["app"].router.lifespan_context(shown["app"]):  # type: ignore[attr-defined]
+            assert [job.id for job in _scheduler(shown).jobs] == ["refresh-prices"]
+        exec(compile(worker, "README.md", "exec"), shown)
+        async with _scheduler(shown):
+            assert [job.id for job in _scheduler(shown).jobs] == ["report", "outbox"]
+
+    asyncio.run(start_both())
+
+
+def _scheduler(shown: dict[str, str]) -> Scheduler:
+    scheduler = shown["scheduler"]
+    assert isinstance(scheduler, Scheduler)
+    return scheduler
