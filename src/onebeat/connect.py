@@ -2,24 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from onebeat.claims import ClaimStore
+from onebeat.clock import Clock
 from onebeat.errors import InvalidSetting
+from onebeat.stores.postgres.targets import is_dsn, is_handle
+
+_EXPECTED = (
+    "memory://, sqlite:///file.db, a postgresql:// URL, a psycopg or asyncpg pool, a SQLAlchemy engine, "
+    "or a ClaimStore"
+)
+_METHODS = ("claim", "release", "prune", "repair", "close")
+_SQLITE = "sqlite:///"
 
 
-def connect(target: object, **options: Any) -> ClaimStore | None:
-    """The store *target* names; None for None and for an empty text."""
+def connect(target: object, *, clock: Clock | None = None, **options: Any) -> ClaimStore | None:
+    """The store *target* names; None for None and for an empty text, such as an unset DATABASE_URL.
+
+    *options* are the store's own: `schema=` on PostgreSQL, `synchronous=` on SQLite, `tolerance=` on all.
+    *clock* is what stores without a server judge by. Nothing is opened yet. Raises InvalidSetting for
+    anything else, and never repeats the target, which may hold a password.
+    """
     if target is None or target == "":
         return None
-    if isinstance(target, str) and target == "memory://":
+    if is_dsn(target) or is_handle(target):
+        from onebeat.stores.postgres import PostgresStore
+
+        return PostgresStore(target, **options)
+    if isinstance(target, str):
+        return _embedded(target, clock, options)
+    if isinstance(target, type) or not all(callable(getattr(target, name, None)) for name in _METHODS):
+        raise InvalidSetting("store", _kind(target), _EXPECTED)
+    if options:
+        raise InvalidSetting("store", sorted(options), "no options for a store that is made already")
+    return cast(ClaimStore, target)
+
+
+def _embedded(url: str, clock: Clock | None, options: dict[str, Any]) -> ClaimStore:
+    if url == "memory://":
         from onebeat.stores.memory import MemoryStore
 
-        return MemoryStore(**options)
-    if isinstance(target, str) and target.startswith("sqlite:///"):
+        return MemoryStore(clock=clock, **options)
+    if url.startswith(_SQLITE):
         from onebeat.stores.sqlite import SqliteStore
 
-        return SqliteStore(target.removeprefix("sqlite:///"), **options)
-    if hasattr(target, "claim") and hasattr(target, "release"):
-        return target  # type: ignore[return-value]
-    raise InvalidSetting("store", type(target).__name__, "a URL, a pool, an engine or a ClaimStore")
+        return SqliteStore(_path(url), clock=clock, **options)
+    raise InvalidSetting("store", _scheme(url), _EXPECTED, _hint(url))
+
+
+def _path(url: str) -> str:
+    path = url.removeprefix(_SQLITE)
+    if path in ("", ":memory:"):
+        raise InvalidSetting("store", url, "sqlite:///relative.db or sqlite:////absolute.db", "or memory://")
+    return path
+
+
+def _scheme(url: str) -> str:
+    """All of *url* that may be shown: what stands after it may be a password."""
+    scheme, found, _ = url.partition("://")
+    return f"{scheme}://…" if found and len(scheme) <= 40 else "a text that is no URL"
+
+
+def _hint(url: str) -> str:
+    if url.startswith(("postgresql+", "postgres+")):
+        return "write postgresql:// without a driver, or give the engine itself"
+    if url.startswith("sqlite:"):
+        return "sqlite:///relative.db or sqlite:////absolute.db"
+    return ""
+
+
+def _kind(target: object) -> str:
+    return f"{type(target).__module__}.{type(target).__qualname__}"

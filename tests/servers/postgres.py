@@ -66,8 +66,8 @@ class Postgres:
 
     def start(self) -> None:
         settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
-        command = [_binary("postgres"), "-D", self.folder / "data", "-p", str(self.port), "-k", self.folder]
-        self._program = Program([*command, *settings], self.folder)
+        place = ["-D", f"{self.folder}/data", "-p", str(self.port), "-k", str(self.folder)]
+        self._program = Program([_binary("postgres"), *place, *settings], self.folder)
         self._program.wait_until(self._answers)
 
     def stop(self, how: Literal["fast", "immediate"] = "fast") -> None:

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling
-
 # Read by the statement, because a CTE that nobody reads is not run. Without it an app's default of
 # `synchronous_commit = off` would lose acknowledged claims in a crash, and the ticks would run twice.
 _DURABLE = """
@@ -20,6 +13,12 @@ WITH settings AS MATERIALIZED (
 )
 """
 
+# The same claim made again: its lease stays as it is, released or not.
+_SAME_CLAIM = "(job.token = excluded.token AND job.claimed_tick = excluded.claimed_tick)"
+# … or, where overlap is allowed, a bid for the newest tick: claimed already, by whom `recorded` will tell.
+_AGAIN = f"(job.watermark = excluded.watermark OR {_SAME_CLAIM})"
+_KEEP_LEASE = f"(excluded.lease_until IS NULL OR {_SAME_CLAIM})"
+
 # `bids` sees the statement's snapshot. That settles nothing but what can never change: a tick whose row
 # holds a token has been won, for ever. Everything else is decided in `taken`, whose ON CONFLICT reads the
 # job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has the last
@@ -29,8 +28,9 @@ WITH settings AS MATERIALIZED (
 # in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
 # wait for the lock of one that has a row.
 CLAIM = (
-    _DURABLE
-    + """
+    (
+        _DURABLE
+        + """
 , bids AS MATERIALIZED (
     SELECT asked.app, bid.number, bid.job_id, bid.scheduled_at, bid.token,
            bid.lease * interval '1 second' AS lease,
@@ -108,22 +108,17 @@ SELECT jsonb_agg(jsonb_build_object(
            'watermark', coalesce(taken.watermark, bids.watermark),
            'fence', coalesce(recorded.fence, bids.fence),
            'attempt', coalesce(recorded.attempt, bids.attempt),
-           'previous_at', CASE WHEN recorded.job_id IS NULL THEN bids.previous_at ELSE recorded.previous_at END,
+           'previous_at', CASE WHEN recorded.job_id IS NULL THEN bids.previous_at
+                          ELSE recorded.previous_at END,
            'claimed_by', coalesce(recorded.claimed_by, bids.claimed_by)))::text
   FROM bids
   LEFT JOIN taken ON taken.job_id = bids.job_id
   LEFT JOIN recorded ON recorded.job_id = bids.job_id
 """
-)
-
-# The same claim made again: its lease stays as it is, released or not.
-_SAME_CLAIM = "(job.token = excluded.token AND job.claimed_tick = excluded.claimed_tick)"
-# … or, where overlap is allowed, a bid for the newest tick: claimed already, by whom `recorded` will tell.
-_AGAIN = f"(job.watermark = excluded.watermark OR {_SAME_CLAIM})"
-_KEEP_LEASE = f"(excluded.lease_until IS NULL OR {_SAME_CLAIM})"
-
-CLAIM = (
-    CLAIM.replace("{again}", _AGAIN).replace("{keep_lease}", _KEEP_LEASE).replace("{same_claim}", _SAME_CLAIM)
+    )
+    .replace("{same_claim}", _SAME_CLAIM)
+    .replace("{again}", _AGAIN)
+    .replace("{keep_lease}", _KEEP_LEASE)
 )
 
 # The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
@@ -160,78 +155,3 @@ UPDATE {ticks} AS tick
    AND tick.token = ended.token AND tick.released_at IS NULL
 """
 )
-
-
-def claim_request(bids: Sequence[Bid], replica: Replica, timeout: timedelta, tolerance: timedelta) -> str:
-    """The argument of CLAIM."""
-    return json.dumps(
-        {
-            "app": replica.app,
-            "replica": replica.id,
-            "label": replica.label,
-            "timeout": min(timeout, LONGEST).total_seconds(),
-            "tolerance": tolerance.total_seconds(),
-            "bids": [
-                {
-                    "number": number,
-                    "job_id": bid.tick.job_id,
-                    "scheduled_at": bid.tick.scheduled_at.isoformat(),
-                    "token": bid.token,
-                    "lease": None if bid.lease is None else min(bid.lease, LONGEST).total_seconds(),
-                }
-                for number, bid in enumerate(bids)
-            ],
-        }
-    )
-
-
-def answers(bids: Sequence[Bid], told: str) -> list[Answer]:
-    """What CLAIM told, one answer a bid, in the order of *bids*."""
-    rows = sorted(json.loads(told), key=lambda row: int(row["number"]))
-    return [_answer(bid, row) for bid, row in zip(bids, rows, strict=True)]
-
-
-def release_request(releases: Sequence[Release], replica: Replica) -> str:
-    """The argument of RELEASE."""
-    return json.dumps(
-        {
-            "app": replica.app,
-            "releases": [
-                {
-                    "job_id": release.tick.job_id,
-                    "scheduled_at": release.tick.scheduled_at.isoformat(),
-                    "token": release.token,
-                    "verdict": release.verdict,
-                    "started_at": release.started_at and release.started_at.isoformat(),
-                    "finished_at": release.finished_at and release.finished_at.isoformat(),
-                    "error": release.error and _storable(release.error),
-                }
-                for release in releases
-            ],
-        }
-    )
-
-
-def _answer(bid: Bid, row: Mapping[str, Any]) -> Answer:
-    ruling = Ruling(row["ruling"])
-    won = ruling is Ruling.WON
-    return Answer(
-        bid.tick,
-        bid.token,
-        ruling,
-        store_time=datetime.fromisoformat(row["store_time"]).astimezone(UTC),
-        watermark=_instant(row["watermark"]),
-        fence=row["fence"] if won else 0,
-        attempt=row["attempt"] if won else 1,
-        previous_at=_instant(row["previous_at"]) if won else None,
-        claimed_by=row["claimed_by"],
-    )
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text).astimezone(UTC)
-
-
-def _storable(text: str) -> str:
-    """*text* without what PostgreSQL stores nowhere: one odd error message must not fail a whole batch."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")

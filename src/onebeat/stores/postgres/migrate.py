@@ -63,6 +63,6 @@ def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:
         return None
     said = str(error).strip().partition("\n")[0]
     return StoreUnusable(
-        f"the tables of {driver.label} cannot be made or read by this role ({said}): have a role that may "
-        "run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE and DELETE on them"
+        f"the tables of {driver.label} cannot be made or read by this role ({said}): have one that may "
+        "run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE, DELETE on them"
     )

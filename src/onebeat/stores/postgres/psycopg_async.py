@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from functools import partial
 from typing import Any
 
-import psycopg
-from psycopg.rows import tuple_row
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, sever, unless_cancelled
+from onebeat.stores.postgres.driver import Hold, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
-from onebeat.stores.postgres.psycopg_label import label_of_dsn
+from onebeat.stores.postgres.psycopg_statement import ERRORS, async_statement, label_of_dsn
 
-Connection = psycopg.AsyncConnection[Any]
-Pool = AsyncConnectionPool[Connection]
-
-ERRORS: tuple[type[Exception], ...] = (psycopg.Error, OSError)
+Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 class AppPool:
@@ -97,24 +92,6 @@ async def _fetch(pool: Pool, sql: str, texts: tuple[str, ...], wait: float) -> s
 async def _borrow(pool: Pool, hold: Hold, sql: str, texts: tuple[str, ...], wait: float) -> str | None:
     connection = await pool.getconn(wait)
     try:
-        return await statement(connection, hold, sql, texts)
+        return await async_statement(connection, hold, sql, texts)
     finally:
         await pool.putconn(connection)
-
-
-async def statement(connection: Connection, hold: Hold, sql: str, texts: tuple[str, ...]) -> str | None:
-    """*sql* on a borrowed connection, in autocommit, which is put back as it was."""
-    if not hold.take(partial(sever, connection.fileno())):
-        return None
-    autocommit = connection.autocommit
-    try:
-        if not autocommit:
-            await connection.set_autocommit(True)
-        cursor = psycopg.AsyncRawCursor(connection, row_factory=tuple_row)
-        await cursor.execute(sql, texts or None, prepare=False)
-        row = await cursor.fetchone() if cursor.description else None
-        return row[0] if row else None
-    finally:
-        if not autocommit and not connection.closed:
-            await connection.set_autocommit(False)
-        hold.let_go()

@@ -5,18 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import psycopg
-from psycopg.rows import tuple_row
+from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, in_thread, sever, unless_cancelled
+from onebeat.stores.postgres.driver import Hold, in_thread, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
-from onebeat.stores.postgres.psycopg_label import label_of_dsn
+from onebeat.stores.postgres.psycopg_statement import ERRORS, label_of_dsn, statement
 
-Connection = psycopg.Connection[Any]
-Pool = ConnectionPool[Connection]
-
-ERRORS: tuple[type[Exception], ...] = (psycopg.Error, OSError)
+Pool = ConnectionPool[Connection[Any]]
 
 
 class AppPool:
@@ -45,20 +41,3 @@ class AppPool:
             return statement(connection, hold, sql, texts)
         finally:
             self._pool.putconn(connection)
-
-
-def statement(connection: Connection, hold: Hold, sql: str, texts: tuple[str, ...]) -> str | None:
-    """*sql* on a borrowed connection, in autocommit, which is put back as it was."""
-    if not hold.take(partial(sever, connection.fileno())):
-        return None
-    autocommit = connection.autocommit
-    try:
-        connection.autocommit = True
-        cursor = psycopg.RawCursor(connection, row_factory=tuple_row)
-        cursor.execute(sql, texts or None, prepare=False)
-        row = cursor.fetchone() if cursor.description else None
-        return row[0] if row else None
-    finally:
-        if not connection.closed:
-            connection.autocommit = autocommit
-        hold.let_go()

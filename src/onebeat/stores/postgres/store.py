@@ -8,12 +8,13 @@ from datetime import timedelta
 
 from onebeat.errors import ClaimFailed
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica, checked_duration
-from onebeat.stores.postgres.claims import CLAIM, RELEASE, answers, claim_request, release_request
+from onebeat.stores.postgres.claims import CLAIM, RELEASE
 from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
 from onebeat.stores.postgres.migrate import brought_up
 from onebeat.stores.postgres.schema import Tables
 from onebeat.stores.postgres.targets import driver_for
 from onebeat.stores.postgres.upkeep import DELETE_BELOW_FLOORS, RAISE_FLOORS, REPAIR
+from onebeat.stores.postgres.wire import answers, claim_request, release_request
 
 _WAIT = 10.0
 """Seconds to wait for a connection where the caller gave no timeout of its own."""

@@ -10,7 +10,7 @@ from onebeat.errors import InvalidSetting
 if TYPE_CHECKING:
     from onebeat.stores.postgres.driver import Driver
 
-_INSTALL = "pip install onebeat[postgres]"
+_INSTALL = "pip install onebeat[postgres], or [all] for every driver"
 
 # The class that names a kind of target, wherever a subclass of it comes from -> adapter module and class.
 _KINDS = {
@@ -18,6 +18,9 @@ _KINDS = {
     ("psycopg_pool", "AsyncNullConnectionPool"): ("psycopg_async", "AppPool"),
     ("psycopg_pool", "ConnectionPool"): ("psycopg_sync", "AppPool"),
     ("psycopg_pool", "NullConnectionPool"): ("psycopg_sync", "AppPool"),
+    ("asyncpg", "Pool"): ("asyncpg_pool", "AppPool"),
+    ("sqlalchemy", "Engine"): ("sqlalchemy_engine", "AppEngine"),
+    ("sqlalchemy", "AsyncEngine"): ("sqlalchemy_engine", "AppAsyncEngine"),
 }
 
 
