@@ -32,6 +32,7 @@ class Given:
         self.weather = Weather(self.timeline)
         self.store = MemoryStore(clock=self.timeline)
         self.decided: list[Answer] = []
+        self.notes: list[str] = []
         self.road = Road(
             self.store,
             timeline=self.timeline,
@@ -40,6 +41,7 @@ class Given:
             faults=faults,
             chance=Random(1),
             decided=self.note,
+            note=self.notes.append,
         )
 
     def note(self, bids: Sequence[Bid], answers: Sequence[Answer]) -> None:
@@ -67,6 +69,7 @@ async def test_a_lost_request_reaches_nobody() -> None:
         await given.claim()
     assert raised.value.failure is ClaimFailure.UNAVAILABLE
     assert given.decided == []
+    assert given.notes == ["loses a request"]
 
 
 async def test_a_lost_answer_is_decided_all_the_same() -> None:

@@ -98,6 +98,7 @@ class Road:
         faults: Faults,
         chance: Random,
         decided: Callable[[Sequence[Bid], Sequence[Answer]], object],
+        note: Callable[[str], object],
     ) -> None:
         self.label = store.label
         self.closed = False
@@ -108,6 +109,7 @@ class Road:
         self._faults = faults
         self._chance = chance
         self._decided = decided
+        self._note = note
 
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         async def ask() -> Sequence[Answer]:
@@ -132,22 +134,25 @@ class Road:
 
     async def _there_and_back(self, ask: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         await self._delays()
-        self._breaks(self._faults.lost_request)
+        self._breaks(self._faults.lost_request, "a request")
         answer = await ask()
         await self._delays()
-        self._breaks(self._faults.lost_answer)
+        self._breaks(self._faults.lost_answer, "an answer")
         return answer
 
     async def _delays(self) -> None:
         if self._happens(self._faults.stall):
-            self._clock.freeze(self._chance.uniform(0, self._faults.frozen))
+            seconds = self._chance.uniform(0, self._faults.frozen)
+            self._note(f"freezes for {seconds:.3f} s at a statement")
+            self._clock.freeze(seconds)
         await self._clock.awake()
         if self._happens(self._faults.slow):
             await self._timeline.sleep(self._chance.uniform(0, self._faults.slow_by))
             await self._clock.awake()
 
-    def _breaks(self, chance: float) -> None:
+    def _breaks(self, chance: float, what: str) -> None:
         if self.closed or self._weather.down or self._happens(chance):
+            self._note(f"loses {what}")
             raise ClaimFailed("the connection broke")
 
     def _happens(self, chance: float) -> bool:

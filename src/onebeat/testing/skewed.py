@@ -24,7 +24,7 @@ class SkewedClock:
         self._timeline = timeline
         self._offset = offset
         self._drift = drift
-        self._frozen_until = 0.0
+        self._freezes = 0
         self._held_back: list[Callable[[], object]] = []
 
     def now(self) -> datetime:
@@ -54,17 +54,18 @@ class SkewedClock:
 
     @property
     def frozen(self) -> bool:
-        return self._timeline.monotonic() < self._frozen_until
+        return self._freezes > 0
 
     def freeze(self, seconds: float) -> None:
         """Nothing of this replica happens for *seconds* of the timeline; infinity is a crash."""
-        self._frozen_until = max(self._frozen_until, self._timeline.monotonic() + seconds)
-        if self._frozen_until < float("inf"):
+        # Counted, not compared with the time: a timer is only due to the microsecond.
+        self._freezes += 1
+        if seconds < float("inf"):
             self._timeline.call_later(seconds, self._thaw)
 
     def revive(self) -> None:
         """Let what was frozen go on now, to tidy up after the story has ended."""
-        self._frozen_until = 0.0
+        self._freezes = 1
         self._thaw()
 
     async def awake(self) -> None:
@@ -82,6 +83,7 @@ class SkewedClock:
             call()
 
     def _thaw(self) -> None:
+        self._freezes -= 1
         if not self.frozen:
             calls, self._held_back = self._held_back, []
             for call in calls:

@@ -1,0 +1,166 @@
+"""A fleet of replicas in virtual time: real schedulers, one store, every misfortune a seed can think of."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from onebeat.claims import ClaimStore
+from onebeat.model import Bid, Replica, Ruling, Tick
+from onebeat.stores.memory import MemoryStore
+from onebeat.testing.clock import FakeClock
+from onebeat.testing.faults import CALM, Faults, Weather
+from onebeat.testing.replica import APP, CLAIM_TIMEOUT, SimulatedReplica
+from onebeat.testing.story import SimulatedJob, Story
+
+MakeStore = Callable[[FakeClock], ClaimStore]
+
+_BOOTING = 1.0  # seconds within which the first replicas start
+_REPLACED_WITHIN = 3.0
+
+
+def memory_store(timeline: FakeClock) -> ClaimStore:
+    return MemoryStore(clock=timeline)
+
+
+class Fleet:
+    """*replicas* schedulers that share one store for *seconds* of virtual time, under *faults*.
+
+    The same seed plays the same story. *store* makes the store on the fleet's clock; it must decide
+    in virtual time: no thread, no connection.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        jobs: Sequence[SimulatedJob],
+        *,
+        replicas: int = 3,
+        seconds: float = 15,
+        faults: Faults = CALM,
+        store: MakeStore = memory_store,
+    ) -> None:
+        self._timeline = FakeClock()
+        self._seconds = seconds
+        self._chance = random.Random(seed)
+        self._store = store(self._timeline)
+        self._weather = Weather(self._timeline)
+        self._replicas: list[SimulatedReplica] = []
+        self._story = Story(seed, faults=faults, jobs=jobs, replicas=replicas, timeline=self._timeline)
+
+    def run(self) -> Story:
+        """Play the story on a loop of its own, once."""
+        return asyncio.run(self.play())
+
+    async def play(self) -> Story:
+        """Play the story to its end, once, and hand it over."""
+        # The engine draws its jitter from the shared generator: seeded too, or no story could be told again.
+        drawn_so_far = random.getstate()
+        random.seed(self._story.seed)
+        try:
+            await self._start()
+            await self._live()
+            await self._close()
+        finally:
+            random.setstate(drawn_so_far)
+        return self._story
+
+    async def _start(self) -> None:
+        for _ in range(self._story.replicas):
+            self._timeline.call_later(self._chance.uniform(0, _BOOTING), self._boot)
+        await self._timeline.advance(seconds=_BOOTING)
+        self._story.ready_at = self._timeline.now()
+
+    async def _live(self) -> None:
+        faults = self._story.faults
+        for number, strike in (
+            (faults.freezes, self._freeze),
+            (faults.crashes, self._crash),
+            (faults.deploys, self._deploy),
+            (faults.outages, self._outage),
+        ):
+            for _ in range(number):
+                self._timeline.call_later(self._chance.uniform(0, self._seconds), strike)
+        await self._timeline.advance(seconds=self._seconds)
+
+    async def _close(self) -> None:
+        """No more ticks; what runs may end, leases may lapse; then everybody stops."""
+        self._story.closing_at = self._timeline.now()
+        for replica in self._alive():
+            replica.retire_jobs()
+        await self._timeline.advance(self._grace())
+        self._story.still_busy += self._busy_replicas() + await self._blocked_in_the_store()
+        for replica in self._replicas:
+            replica.bury() if replica.dead else replica.scheduler.stop()
+        await self._timeline.advance(minutes=1)
+        self._story.still_busy += [f"{replica.name} did not stop" for replica in self._unstopped()]
+
+    def _boot(self) -> None:
+        if self._story.closing_at is not None:
+            return
+        name = f"r{len(self._replicas) + 1}"
+        self._story.note(f"{name} boots")
+        self._replicas.append(
+            SimulatedReplica(
+                name, story=self._story, store=self._store, timeline=self._timeline, weather=self._weather
+            )
+        )
+
+    def _alive(self) -> list[SimulatedReplica]:
+        return [replica for replica in self._replicas if not (replica.dead or replica.stopping)]
+
+    def _freeze(self) -> None:
+        seconds = self._chance.uniform(0, self._story.faults.frozen)
+        if alive := self._alive():
+            replica = self._chance.choice(alive)
+            self._story.note(f"{replica.name} freezes for {seconds:.3f} s")
+            replica.clock.freeze(seconds)
+
+    def _crash(self) -> None:
+        self._replace(SimulatedReplica.crash)
+
+    def _deploy(self) -> None:
+        self._replace(SimulatedReplica.stop)
+
+    def _replace(self, end: Callable[[SimulatedReplica], None]) -> None:
+        delay = self._chance.uniform(0, _REPLACED_WITHIN)
+        if alive := self._alive():
+            end(self._chance.choice(alive))
+            self._timeline.call_later(delay, self._boot)
+
+    def _outage(self) -> None:
+        seconds = self._chance.uniform(0, self._story.faults.down)
+        self._story.note(f"the store is down for {seconds:.3f} s")
+        self._weather.outage(seconds)
+
+    def _grace(self) -> timedelta:
+        """Enough for the last body, and where there are faults for the last thaw, retry and lease too."""
+        bodies = timedelta(seconds=1 + max(job.takes for job in self._story.jobs.values()))
+        if self._story.faults == CALM:
+            return bodies
+        leases = max((win.lease for win in self._story.wins if win.lease), default=timedelta())
+        return bodies + leases + timedelta(seconds=self._story.faults.frozen + 4 * CLAIM_TIMEOUT)
+
+    def _busy_replicas(self) -> list[str]:
+        return [
+            f"{replica.name} still has {replica.scheduler.active} ids busy"
+            for replica in self._alive()
+            if replica.scheduler.active
+        ]
+
+    async def _blocked_in_the_store(self) -> list[str]:
+        """The jobs whose next tick a newcomer would be refused, because of a claim that has not ended."""
+        newcomer = Replica(APP, "newcomer", "newcomer")
+        blocked = []
+        for job_id in self._story.jobs:
+            bid = Bid(Tick(job_id, self._timeline.now()), secrets.token_hex(16), timedelta(seconds=1))
+            answers = await self._store.claim([bid], replica=newcomer, timeout=timedelta(seconds=1))
+            if answers[0].ruling is Ruling.OVERLAPPED:
+                blocked.append(f"{job_id} is blocked in the store")
+        return blocked
+
+    def _unstopped(self) -> list[SimulatedReplica]:
+        return [replica for replica in self._replicas if not replica.serving.done()]

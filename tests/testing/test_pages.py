@@ -1,0 +1,54 @@
+"""The page on testing: its examples run, and its tables are complete."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.project.pages import REFERENCE, section, table_names
+
+import onebeat.testing
+from onebeat.testing import FakeClock, Faults, Recorder, invariants
+
+PAGE = REFERENCE / "testing.md"
+_EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_every_example_on_the_page_is_a_test_that_passes(tmp_path: Path) -> None:
+    examples = _EXAMPLE.findall(PAGE.read_text())
+    for number, example in enumerate(examples):
+        (tmp_path / f"test_example_{number}.py").write_text(example)
+    settings = ("asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", "filterwarnings=error")
+    options = [part for setting in settings for part in ("-o", setting)]
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert len(examples) == 3
+
+
+def test_the_page_names_all_there_is_to_import() -> None:
+    assert table_names(section(PAGE, "Testing").split("| fixture |")[0]) == set(onebeat.testing.__all__)
+    for name in onebeat.testing.__all__:
+        assert getattr(onebeat.testing, name)
+
+
+def test_the_page_names_every_invariant() -> None:
+    named = table_names(section(PAGE, "A fleet"))
+    assert named == {invariant.__name__ for invariant in invariants.INVARIANTS}
+
+
+def test_what_the_page_says_of_a_class_is_there() -> None:
+    text = PAGE.read_text()
+    for owner, names in (
+        (FakeClock, ("advance", "jump", "step", "settle", "now", "sleep")),
+        (Recorder, ("ran", "outcomes", "ended", "runs", "errors", "of")),
+        (Faults, ("cost_nothing",)),
+    ):
+        for name in names:
+            assert hasattr(owner, name)
+            assert f"{name}" in text
