@@ -1,0 +1,48 @@
+"""The jobs of these tests, whose bodies keep the ledger, on a scheduler whose every word is noted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from onebeat import Run, Scheduler, SystemClock
+from tests.processes.notes import NoteTaker
+from tests.processes.orders import ALLOWED, LEASE_MARGIN, PLAIN, PLAIN_SECONDS, QUICK, TIMEOUT, Orders
+from tests.processes.records import recorded
+
+
+class WrongClock(SystemClock):
+    """Leads the true time by *skew* seconds, or lags behind it."""
+
+    def __init__(self, skew: float) -> None:
+        self._skew = timedelta(seconds=skew)
+
+    def now(self) -> datetime:
+        return super().now() + self._skew
+
+
+def scheduler_on(store: object, orders: Orders) -> Scheduler:
+    """A scheduler with all the jobs, on *store*: the handle that *orders* ask for."""
+    clock = WrongClock(orders.skew)
+    scheduler = Scheduler(
+        store,
+        replica=orders.label,
+        timeout=TIMEOUT,
+        lease_margin=LEASE_MARGIN,
+        claim_timeout=orders.claim_timeout,
+        shutdown_timeout=10,
+        clock=clock,
+        observers=[NoteTaker(orders.notes, orders.label, clock)],
+    )
+
+    async def at_once(run: Run) -> None:
+        with recorded(orders.ledger, run, orders.label):
+            pass
+
+    def for_a_while(run: Run) -> None:
+        with recorded(orders.ledger, run, orders.label):
+            run.wait(PLAIN_SECONDS)
+
+    scheduler.every(1, job_id=QUICK)(at_once)
+    scheduler.every(1, job_id=PLAIN)(for_a_while)
+    scheduler.every(1, job_id=ALLOWED, overlap="allow")(at_once)
+    return scheduler

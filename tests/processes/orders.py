@@ -1,0 +1,61 @@
+"""What a replica of these tests is told when it starts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+QUICK, PLAIN, ALLOWED = "quick", "plain", "allowed"
+JOBS = (QUICK, PLAIN, ALLOWED)
+"""Due every second: one on the loop, one in a thread for a while, one whose runs may overlap."""
+
+PLAIN_SECONDS = 0.3
+TIMEOUT = 2.0
+LEASE_MARGIN = 1.0
+LEASE = timedelta(seconds=TIMEOUT + LEASE_MARGIN)
+PERIOD = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """`handle`: how the app hands over its database; `skew`: by how many seconds the replica's clock leads."""
+
+    folder: str
+    label: str
+    store: str
+    handle: str = "url"
+    skew: float = 0.0
+    claim_timeout: float = 10.0
+
+    @property
+    def ledger(self) -> Path:
+        return Path(self.folder, "ledger")
+
+    @property
+    def notes(self) -> Path:
+        return Path(self.folder, "notes")
+
+    @property
+    def log(self) -> Path:
+        return Path(self.folder, f"{self.label}.log")
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> Orders:
+        return cls(**json.loads(text))
+
+
+def orders_for(count: int, store: str, folder: Path) -> list[Orders]:
+    """The same orders for *count* replicas, r0, r1 …"""
+    return [Orders(str(folder), f"r{number}", store) for number in range(count)]
+
+
+def with_skews(orders: list[Orders], *skews: float) -> list[Orders]:
+    """These orders with the first replicas' clocks set wrong."""
+    return [replace(order, skew=skew) for order, skew in zip(orders, skews, strict=False)] + orders[
+        len(skews) :
+    ]
