@@ -37,6 +37,17 @@ def test_every_public_name_is_explained_and_no_other() -> None:
     assert table_names(section(REFERENCE / "api.md", "Names")) == set(onebeat.__all__)
 
 
+def test_every_method_of_a_scheduler_is_explained_and_no_other() -> None:
+    explained = table_names(section(REFERENCE / "api.md", "`Scheduler`"))
+    methods = {name.partition("(")[0] for name in explained if " " not in name.partition("(")[0]}
+    assert methods == {name for name in vars(onebeat.Scheduler) if not name.startswith("_")}
+
+
+def test_what_a_run_is_said_to_have_it_has() -> None:
+    explained = table_names(section(REFERENCE / "api.md", "`Run`"))
+    assert {name.partition("(")[0] for name in explained} <= set(dir(onebeat.Run))
+
+
 def test_every_public_name_for_tests_is_explained_and_no_other() -> None:
     before_the_chapters = (REFERENCE / "testing.md").read_text().partition("\n## ")[0]
     explained = table_names(before_the_chapters)
