@@ -15,7 +15,7 @@ from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
 from onebeat.schedules.explain import describe
 from onebeat.schedules.local import zone
-from onebeat.schedules.wall import WallSchedule
+from onebeat.schedules.timetable import Timetable
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ def command(application: str, as_json: bool) -> None:
 def row_of(job: Job, now: datetime) -> Row:
     """The row of *job* as things stand at *now*."""
     policy = job.policy
-    zone_name = job.schedule.tz if isinstance(job.schedule, WallSchedule) else "UTC"
+    zone_name = job.schedule.tz if isinstance(job.schedule, Timetable) else "UTC"
     due = job.schedule.next_after(now)
     return Row(
         id=job.id,
         schedule=describe(job.schedule),
         zone=zone_name,
-        next=due and due.astimezone(zone(zone_name)).isoformat(),
+        next=due.astimezone(zone(zone_name)).isoformat() if due else None,
         timeout=_seconds(policy.timeout),
         lease=None if policy.on_every_replica else _seconds(policy.claim_lease),
         overlap=policy.overlap,

@@ -10,6 +10,8 @@ import click
 from onebeat.cli.replicas import STOP_SIGNALS, Child, end_children, on_stop_signals, start_child
 
 _PATIENCE = 5.0
+# How a replica ends that a signal reaches before it is ready to stop in order.
+_STOPPED_EARLY = (*(-number for number in STOP_SIGNALS), 130)
 
 
 async def supervise(application: str, count: int) -> int:
@@ -46,8 +48,7 @@ async def _attend(child: Child, signals: list[signal.Signals]) -> bool:
     async for line in child.lines():
         click.echo(f"{child.label} | {line}")
     code = await child.process.wait()
-    # A signal may reach a replica before it is ready to stop in order.
-    if code == 0 or (signals and -code in STOP_SIGNALS):
+    if code == 0 or (signals and code in _STOPPED_EARLY):
         return False
     how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     click.echo(f"onebeat: {child.label} died ({how})", err=True)

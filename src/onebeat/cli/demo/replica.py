@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ _SHUTDOWN_TIMEOUT = 4
 def serve(folder: Path, label: str) -> None:
     """Run the demo's jobs on the store in *folder* until a signal, or the parent's end."""
     stop_with_parent(patience=_SHUTDOWN_TIMEOUT + 1)
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")  # the rest is in the table
     scheduler = Scheduler(
         f"sqlite:///{folder / 'claims.db'}",
         app="demo",
