@@ -101,16 +101,17 @@ class Attempt:
         run = admission.run
         if not admission.body.is_async:
             run.when_cancelled(None)  # a thread cannot be killed: it is told, and awaited
+        task = asyncio.current_task()
         timer = self._timer(admission)
         run.enter()
         try:
             await admission.body.call(run, self._threads)
-        except GeneratorExit:
-            raise  # the loop is being torn down around us
         except KeyboardInterrupt as error:
             self._interrupt()
             return error
         except BaseException as error:
+            if isinstance(error, GeneratorExit) and not _runs_now(task):
+                raise  # not the body's: the loop has been torn down around it
             return error
         finally:
             if timer is not None:
@@ -147,6 +148,13 @@ def _judged(
 
 
 _REASONS: dict[type[Cancelled], Reason] = {TimedOut: Reason.TIMED_OUT, LeaseLost: Reason.LOST}
+
+
+def _runs_now(task: asyncio.Task[object] | None) -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no loop runs
+        return False
 
 
 async def _absorb_cancellation(admission: Admission, task: asyncio.Task[object]) -> None:

@@ -59,7 +59,7 @@ class Session:
         self._jobs = jobs
         self._interrupt = interrupt
         self.slots = Slots(
-            start=lambda admission: self.post(partial(self._runs.start, admission)),
+            start=lambda admission: self.post(lambda: self._runs.start(admission)),
             cancel=lambda admission, cause: self.post(partial(admission.run.cancel, cause)),
             drop=lambda admission, cause: self.post(partial(self._dropped, admission, cause)),
             void=lambda admission: admission.void(clock.now()),

@@ -1,0 +1,167 @@
+"""Registering jobs, and the settings of a scheduler."""
+
+from __future__ import annotations
+
+import functools
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.engine.given import Given
+
+from onebeat import (
+    InvalidJob,
+    InvalidSchedule,
+    InvalidSetting,
+    JobExists,
+    OnebeatError,
+    Scheduler,
+    cron,
+    every,
+)
+
+
+def work() -> None: ...
+
+
+async def async_work() -> None: ...
+
+
+class Place:
+    def method(self) -> None: ...
+
+
+@pytest.mark.parametrize("job_id", ["", "x" * 201, "a\nb", "nul\0", "\ud800", None, 7])
+def test_an_id_that_is_no_name_is_refused(given: Given, job_id: Any) -> None:
+    """J-ADD: 1–200 characters of valid UTF-8 without control characters."""
+    scheduler = given.scheduler()
+    with pytest.raises(InvalidJob, match="job_id"):
+        scheduler.add(job_id, every(60), work)
+    assert scheduler.jobs == ()
+
+
+@pytest.mark.parametrize("job_id", ["a", "x" * 200, "Überweisung – täglich ✓", "'; drop table"])
+def test_an_id_may_be_any_text(given: Given, job_id: str) -> None:
+    """J-ADD: within its bounds."""
+    scheduler = given.scheduler()
+    scheduler.add(job_id, every(60), work)
+    assert [job.id for job in scheduler.jobs] == [job_id]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "field"),
+    [
+        ({"job_id": ""}, InvalidJob, "job_id"),
+        ({"work": None}, InvalidJob, "work"),
+        ({"work": "text"}, InvalidJob, "work"),
+        ({"schedule": "61 * * * *"}, InvalidSchedule, "minute"),
+        ({"schedule": 5}, InvalidSchedule, "schedule"),
+        ({"timeout": 0}, InvalidSetting, "timeout"),
+        ({"timeout": float("nan")}, InvalidSetting, "timeout"),
+        ({"timeout": "5"}, InvalidSetting, "timeout"),
+        ({"timeout": None}, InvalidJob, "timeout"),
+        ({"lease": -1}, InvalidSetting, "lease"),
+        ({"lease": float("inf")}, InvalidSetting, "lease"),
+        ({"lease_margin": timedelta(0)}, InvalidSetting, "lease_margin"),
+        ({"late": 0}, InvalidSetting, "late"),
+        ({"overlap": "maybe"}, InvalidJob, "overlap"),
+        ({"on_every_replica": 1}, InvalidJob, "on_every_replica"),
+        ({"tiemout": 5}, InvalidJob, "tiemout"),
+    ],
+)
+def test_a_wrong_job_is_a_clear_error_and_nothing_of_it_is_kept(
+    given: Given, keywords: dict[str, Any], error: type[OnebeatError], field: str
+) -> None:
+    """J-ADD, J-TIME, J-API: the field is named, and nothing is half-registered."""
+    scheduler = given.scheduler()
+    arguments: dict[str, Any] = {"job_id": "a", "schedule": every(60), "work": work} | keywords
+    with pytest.raises(error, match=field):
+        scheduler.add(**arguments)
+    assert scheduler.jobs == ()
+
+
+def test_an_id_registered_twice_is_refused_and_the_first_job_stays(given: Given) -> None:
+    """J-ADD: JobExists."""
+    scheduler = given.scheduler()
+    scheduler.add("a", every(60), work)
+    with pytest.raises(JobExists, match="'a'"):
+        scheduler.add("a", every(30), work)
+    [job] = scheduler.jobs
+    assert job.schedule == every(60)
+
+
+def test_timeout_none_needs_a_lease_or_overlap_or_no_claim(given: Given) -> None:
+    """C-LEASE: else nothing would bound the claim of a replica that died."""
+    scheduler = given.scheduler(timeout=None)
+    with pytest.raises(InvalidJob, match="lease="):
+        scheduler.add("a", every(60), work)
+    scheduler.add("leased", every(60), work, lease=90)
+    scheduler.add("overlaps", every(60), work, overlap="allow")
+    scheduler.add("everywhere", every(60), work, on_every_replica=True)
+    assert len(scheduler.jobs) == 3
+
+
+def test_the_lease_is_the_timeout_and_a_margin_capped_against_overflow(given: Given) -> None:
+    """C-LEASE: lease = job timeout + lease_margin; sums never overflow."""
+    scheduler = given.scheduler(lease_margin=5)
+    scheduler.add("a", every(60), work, timeout=30)
+    scheduler.add("b", every(60), work, timeout=30, lease_margin=1)
+    scheduler.add("c", every(60), work, lease=7)
+    scheduler.add("d", every(60), work, timeout=1e300, lease_margin=timedelta.max)
+    leases = [job.policy.claim_lease for job in scheduler.jobs]
+    assert leases[:3] == [timedelta(seconds=35), timedelta(seconds=31), timedelta(seconds=7)]
+    assert leases[3] == timedelta(days=36_500)
+
+
+def test_decorators_return_the_function_and_need_no_loop(given: Given) -> None:
+    """J-API: unchanged; the id is module.qualname unless given."""
+    scheduler = given.scheduler()
+    assert scheduler.job("@daily")(work) is work
+    assert scheduler.cron("*/5 * * * *", tz="Europe/Berlin", late=60)(async_work) is async_work
+    assert scheduler.every(minutes=5, job_id="every")(work) is work
+    assert scheduler.hourly(0, 30, job_id="hourly")(work) is work
+    assert scheduler.daily(6, 30, tz="Asia/Tokyo", job_id="daily")(work) is work
+    assert scheduler.job(every(60))(Place.method) is Place.method
+    ids = [job.id for job in scheduler.jobs]
+    own = __name__
+    assert ids == [f"{own}.work", f"{own}.async_work", "every", "hourly", "daily", f"{own}.Place.method"]
+    assert scheduler.jobs[1].schedule == cron("*/5 * * * *", tz="Europe/Berlin")
+    assert scheduler.jobs[1].policy.late == timedelta(minutes=1)
+
+
+def test_what_has_no_name_of_its_own_must_be_given_an_id(given: Given) -> None:
+    """J-API: lambdas, local functions, objects."""
+    scheduler = given.scheduler()
+
+    def local() -> None: ...
+
+    for nameless in (lambda: None, local, functools.partial(work)):
+        with pytest.raises(InvalidJob, match="job_id="):
+            scheduler.every(60)(nameless)
+    assert scheduler.jobs == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"app": ""}, "app"),
+        ({"replica": "a\nb"}, "replica"),
+        ({"claim_timeout": 0}, "claim_timeout"),
+        ({"shutdown_timeout": -1}, "shutdown_timeout"),
+        ({"retention": float("nan")}, "retention"),
+        ({"threads": 0}, "threads"),
+        ({"limits": [3]}, "limits"),
+        ({"store": "mongodb://x"}, "store"),
+        ({"store": 7}, "store"),
+    ],
+)
+def test_a_wrong_setting_is_a_clear_error(settings: dict[str, Any], field: str) -> None:
+    """J-TIME: refused at construction."""
+    with pytest.raises(InvalidSetting, match=field):
+        Scheduler(**settings)
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_no_store_is_no_store(nothing: Any) -> None:
+    """C-EVERY-REPLICA: an unset DATABASE_URL gives none, and no file."""
+    assert Scheduler(nothing)._store is None

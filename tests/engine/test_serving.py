@@ -1,0 +1,214 @@
+"""Starting, stopping, and the faces that do both."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from tests.engine.given import Gate, Given
+
+import onebeat
+from onebeat import (
+    AlreadyRan,
+    InvalidJob,
+    InvalidSchedule,
+    InvalidSetting,
+    Run,
+    Scheduler,
+    ShuttingDown,
+    every,
+)
+from onebeat.events import Event, RunDropped, SchedulerStarted, SchedulerStopped, SchedulerStopping
+from onebeat.stores.memory import MemoryStore
+
+
+async def test_a_scheduler_runs_once(given: Given) -> None:
+    """X-STOP: starting it again is AlreadyRan, while it runs and after."""
+    scheduler = given.scheduler()
+    async with scheduler:
+        with pytest.raises(AlreadyRan):
+            await scheduler.serve()
+    with pytest.raises(AlreadyRan):
+        async with scheduler:
+            pass
+
+
+async def test_stopping_drops_what_is_pending_and_cancels_what_runs(given: Given) -> None:
+    """X-STOP: the cause is ShuttingDown, for async and plain bodies alike."""
+    gate = Gate()
+    causes: list[type] = []
+
+    def plain(run: Run) -> None:
+        run.wait(30)
+        causes.append(type(run.cause))
+
+    scheduler = given.scheduler()
+    serving = asyncio.ensure_future(scheduler.serve())
+    await asyncio.sleep(0)
+    scheduler.run_once("a", gate.named("runs"))
+    scheduler.run_next("a", gate.named("pending"))
+    scheduler.run_once("b", plain)
+    await asyncio.sleep(0.05)
+    scheduler.stop()
+    scheduler.stop()
+    await serving
+    assert (gate.cancelled, gate.ended, causes) == (["runs"], [], [ShuttingDown])
+    [dropped] = given.recorder.of(RunDropped)
+    assert isinstance(dropped.cause, ShuttingDown)
+    [stopping] = given.recorder.of(SchedulerStopping)
+    assert set(stopping.running) == {"a", "b"}
+    assert [stopped.outlived for stopped in given.recorder.of(SchedulerStopped)] == [()]
+
+
+async def test_it_waits_up_to_the_shutdown_timeout_and_names_what_outlived_it(given: Given) -> None:
+    """X-STOP: then it returns."""
+    free = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not free.is_set():
+            try:
+                await free.wait()
+            except asyncio.CancelledError:
+                continue
+
+    scheduler = given.scheduler(shutdown_timeout=20)
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.until_quiet()
+    scheduler.run_once("stubborn", stubborn)
+    await given.until_quiet()
+    scheduler.stop()
+    await given.clock.advance(seconds=19)
+    assert not serving.done()
+    await given.clock.advance(seconds=1)
+    await serving
+    [stopped] = given.recorder.of(SchedulerStopped)
+    assert stopped.outlived == ("stubborn",)
+    free.set()
+    await given.until_quiet()
+
+
+async def test_cancelling_serve_stops_in_order_and_the_cancellation_goes_on(given: Given) -> None:
+    """X-STOP: a second cancellation stops waiting."""
+    gate = Gate()
+    scheduler = given.scheduler()
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.until_quiet()
+
+    async def slow_to_end() -> None:
+        try:
+            await gate.named("a")()
+        finally:
+            await given.clock.sleep(30)
+
+    scheduler.run_once("a", slow_to_end)
+    await given.until_quiet()
+    serving.cancel()
+    await given.until_quiet()
+    assert (gate.cancelled, serving.done()) == (["a"], False)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert [stopped.outlived for stopped in given.recorder.of(SchedulerStopped)] == [("a",)]
+    await given.clock.advance(seconds=30)
+
+
+async def test_an_observer_that_raises_changes_nothing(
+    given: Given, caplog: pytest.LogCaptureFixture
+) -> None:
+    """T-EVENT: it is logged once."""
+
+    def broken(event: Event) -> None:
+        raise ZeroDivisionError
+
+    broken.inline = True  # type: ignore[attr-defined]
+    scheduler = Scheduler(None, clock=given.clock, observers=[broken, given.recorder])
+    scheduler.add("a", every(10), lambda: None, on_every_replica=True)
+    async with scheduler:
+        await given.clock.advance(seconds=30)
+    assert len(given.recorder.ran("a")) == 3
+    assert sum(record.exc_info is not None for record in caplog.records) == 1
+
+
+async def test_a_url_is_connected_and_closed_by_the_scheduler_a_store_is_not(given: Given) -> None:
+    """D-POOL: what the app hands over stays open."""
+    closed: list[str] = []
+
+    class Watched(MemoryStore):
+        async def close(self) -> None:
+            closed.append("closed")
+
+    async with given.scheduler(Watched(clock=given.clock)):
+        pass
+    assert closed == []
+
+
+def test_a_scheduler_in_the_background_serves_and_stops() -> None:
+    """X-STOP: own thread, own loop; the verbs work from here."""
+    done = threading.Event()
+    scheduler = Scheduler()
+    background = scheduler.start_background()
+    try:
+        assert background.running
+        assert scheduler.run_once("a", done.set)
+        assert done.wait(10)
+        with pytest.raises(AlreadyRan):
+            scheduler.start_background()
+    finally:
+        assert background.stop()
+    assert background.stop()
+    assert not background.running
+    assert not scheduler.run_once("a", done.set)
+
+
+def test_a_pool_tied_to_a_loop_is_refused_in_the_background() -> None:
+    """D-POOL: by name."""
+
+    class Tied(MemoryStore):
+        loop_bound = "some AsyncPool"  # type: ignore[assignment]
+
+    with pytest.raises(InvalidSetting, match="some AsyncPool"):
+        Scheduler(Tied()).start_background()
+
+
+async def test_one_job_runs_until_told_to_stop() -> None:
+    """X-STOP: the one-job form returns None."""
+    began, stop = asyncio.Event(), asyncio.Event()
+    cancelled: list[str] = []
+
+    async def body() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append("in flight")
+            raise
+
+    running = asyncio.ensure_future(
+        onebeat.run(body, name="a", schedule="@every 1s", on_every_replica=True, stop=stop)
+    )
+    await asyncio.wait_for(began.wait(), 10)
+    stop.set()
+    await running
+    assert cancelled == ["in flight"]
+
+
+async def test_one_job_raises_for_a_bad_start_only() -> None:
+    """X-STOP: a missing name, a bad schedule."""
+    with pytest.raises(InvalidJob, match="name"):
+        await onebeat.run(print, name="", schedule="@daily")
+    with pytest.raises(InvalidSchedule):
+        await onebeat.run(print, name="a", schedule="nonsense")
+
+
+async def test_the_start_names_replica_store_and_jobs(given: Given) -> None:
+    """T-LOG: one event at start has it all."""
+    scheduler = given.scheduler(given.store, app="shop", replica="pod-1")
+    scheduler.add("a", every(60), lambda: None)
+    scheduler.add("b", every(60), lambda: None, on_every_replica=True)
+    async with scheduler:
+        assert dict(scheduler.upcoming()).keys() == {"a", "b"}
+    [started] = given.recorder.of(SchedulerStarted)
+    assert (started.replica.app, started.replica.label) == ("shop", "pod-1")
+    assert (started.jobs, started.every_replica) == (("a", "b"), ("b",))
+    assert started.store is not None
