@@ -45,18 +45,10 @@ async def test_a_body_is_async_or_plain_and_takes_nothing_or_the_run(given: Give
         seen.append((run, current_run(), threading.get_ident()))
 
     instance = Callable()
+    bodies: list[Any] = [async_with_run, plain_with_run, partial(async_with_run), instance]
+    bodies += [partial(seen.append, "bound"), lambda: None, lambda x=1, *rest, **more: None]
     async with given.scheduler() as scheduler:
-        for number, body in enumerate(
-            (
-                async_with_run,
-                plain_with_run,
-                partial(async_with_run),
-                instance,
-                partial(seen.append, "bound"),
-                lambda: None,
-                lambda x=1, *rest, **more: None,
-            )
-        ):
+        for number, body in enumerate(bodies):
             assert scheduler.run_once(str(number), body)
         await given.until_quiet()
     assert {event.outcome for event in given.recorder.runs()} == {Outcome.RAN}
