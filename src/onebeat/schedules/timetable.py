@@ -37,16 +37,18 @@ class Timetable(DueBySecond):
         horizon = (at if at > _SETTLED else _SETTLED) + _ALL_CALENDARS
         reading: int | None = None
         while at < horizon:
-            _, opens, closes, end, offset, _, gap_after = self.wall.window(at)
+            start, opens, closes, end, offset, gap_before, gap_after = self.wall.window(at)
             begin = (at if at > opens else opens) + offset
+            if gap_before and at == start:
+                begin -= gap_before  # what was due in the gap is due now
             if reading is None or reading < begin:
                 reading = self._first_reading(begin)
                 if reading is None:
                     return None
             due = reading - offset
             if due < closes:
-                return due
-            if due < end + gap_after:
+                return due if due > at else at
+            if gap_after and due < end + gap_after:
                 return end
             if end - at > APART:
                 # What the next shift may repeat was searched already: on to the day itself.
@@ -65,7 +67,7 @@ class Timetable(DueBySecond):
             due = reading - offset
             if due >= opens:
                 return due
-            if due >= start - gap_before:
+            if gap_before and due >= start - gap_before:
                 return start
             at = min(start - 1, due + APART) if at - start > APART else start - 1
             if _SETTLED < at < asked - _ALL_CALENDARS:
