@@ -23,7 +23,6 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = {pool_size}
 max_client_conn = 500
-max_prepared_statements = 0
 ignore_startup_parameters = extra_float_digits
 """
 

@@ -18,7 +18,7 @@ ERRORS: tuple[type[Exception], ...] = (psycopg.Error, OSError)
 def statement(
     connection: psycopg.Connection[Any], hold: Hold, sql: str, texts: tuple[str, ...]
 ) -> str | None:
-    """*sql* in autocommit, to which the connection is put only for it; nothing prepared, whatever the app does."""
+    """*sql* in autocommit, to which the connection is put for it alone; nothing is prepared."""
     if not hold.take(partial(sever, connection.fileno())):
         return None
     autocommit = connection.autocommit

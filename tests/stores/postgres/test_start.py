@@ -1,0 +1,93 @@
+"""How the tables come to be, and what is said when they cannot."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+from tests.servers.pgbouncer import PgBouncer
+from tests.servers.postgres import Postgres
+from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica
+
+from onebeat.errors import ClaimFailed, InvalidSetting, StoreUnusable
+from onebeat.stores.postgres import JOBS, MIGRATIONS, REPLICAS, TICKS, PostgresStore, migrate, migration_sql
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "serializable"])
+async def test_eight_first_starts_at_once_make_the_tables_once(postgres: Postgres, isolation: str) -> None:
+    """D-PG: whatever the default isolation of the database."""
+    name = postgres.new_database()
+    postgres.run(f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'")
+    async with opened(*(PostgresStore(postgres.dsn(name)) for _ in range(8))) as stores:
+        answers = await asyncio.gather(*(claim(store, bid()) for store in stores))
+    assert [answer.won for [answer] in answers].count(True) == 1
+    assert postgres.run("SELECT version FROM onebeat_migrations", database=name) == [(1,)]
+
+
+async def test_eight_first_starts_go_through_a_pooler(postgres: Postgres, pgbouncer: PgBouncer) -> None:
+    """D-PG: the lock ends with its statement, so PgBouncer in transaction mode is no obstacle."""
+    dsn = pgbouncer.dsn(postgres.new_database())
+    async with opened(*(PostgresStore(dsn) for _ in range(8))) as stores:
+        answers = await asyncio.gather(*(claim(store, bid()) for store in stores))
+    assert [answer.won for [answer] in answers].count(True) == 1
+
+
+async def test_the_tables_are_the_public_ones(postgres: Postgres) -> None:
+    """D-PG: `onebeat_*`, and only once however often they are asked for."""
+    name = postgres.new_database()
+    await migrate(postgres.dsn(name))
+    await migrate(postgres.dsn(name))
+    tables = postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", database=name)
+    assert {table for (table,) in tables} == {JOBS, TICKS, REPLICAS, MIGRATIONS}
+
+
+async def test_a_role_without_create_is_told_what_to_do(postgres: Postgres) -> None:
+    """D-PG: the message names `onebeat migrate --sql`; once that was run, the role can claim."""
+    name = postgres.new_database()
+    with psycopg.connect(postgres.dsn(name), autocommit=True) as admin:
+        admin.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        admin.execute("DROP ROLE IF EXISTS plain")
+        admin.execute("CREATE ROLE plain LOGIN")
+        async with opened(PostgresStore(postgres.dsn(name, user="plain"))) as (store,):
+            with pytest.raises(StoreUnusable, match="onebeat migrate --sql"):
+                await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
+            admin.execute(migration_sql())
+            with pytest.raises(StoreUnusable, match="grant"):
+                await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
+            admin.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {JOBS}, {TICKS}, {MIGRATIONS} TO plain")
+            [answer] = await claim(store, bid())
+            assert answer.won
+            with pytest.raises(StoreUnusable, match="onebeat migrate --sql"):
+                await migrate(postgres.dsn(name, user="plain"), schema="another")
+        admin.execute("DROP OWNED BY plain")
+        admin.execute("DROP ROLE plain")
+
+
+async def test_tables_of_a_newer_release_are_refused(database: str) -> None:
+    """D-PG: what a newer onebeat has changed this one cannot know."""
+    await migrate(database)
+    with psycopg.connect(database, autocommit=True) as admin:
+        admin.execute("INSERT INTO onebeat_migrations (version, name) VALUES (999, 'from the future')")
+    async with opened(PostgresStore(database)) as (store,):
+        with pytest.raises(StoreUnusable, match="999"):
+            await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
+
+
+async def test_tables_that_vanish_are_made_again(database: str) -> None:
+    """D-DOWN: a database restored empty costs one statement, not the scheduler."""
+    async with opened(PostgresStore(database)) as (store,):
+        await claim(store, bid())
+        with psycopg.connect(database, autocommit=True) as admin:
+            admin.execute(f"DROP TABLE {JOBS}, {TICKS}, {REPLICAS}, {MIGRATIONS}")
+        with pytest.raises(ClaimFailed, match="42P01"):
+            await claim(store, bid())
+        [answer] = await claim(store, bid())
+        assert answer.won
+
+
+@pytest.mark.parametrize("schema", ["", "a" * 64, "nul\0"])
+def test_a_schema_that_cannot_be_is_refused_at_construction(schema: str) -> None:
+    """D-PG: not at the first tick."""
+    with pytest.raises(InvalidSetting, match="schema"):
+        PostgresStore("postgresql://localhost/db", schema=schema)
