@@ -41,10 +41,10 @@ def command(context: click.Context, seconds: int) -> None:
 
     with TemporaryDirectory(prefix="onebeat-demo-") as folder:
         summary = asyncio.run(Show(Path(folder), seconds, _screen()).play())
-    click.echo(summary)
     for head, ticks in (("missed", summary.missed), ("started twice", summary.twice)):
         for tick in ticks:
             click.echo(f"{head}: {tick.job_id} at {tick.scheduled_at.isoformat()}", err=True)
+    click.echo(summary)
     context.exit(0 if summary.kept else 1)
 
 
