@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from onebeat.errors import InvalidSchedule
 from onebeat.schedules.days import EVERY_DAY
 from onebeat.schedules.local import checked_number
-from onebeat.schedules.timetable import Timetable
+from onebeat.schedules.timetable import EVERY_HOUR, Timetable
 from onebeat.schedules.wall import Fold, Gap, wall_of
-
-_EVERY_HOUR = (1 << 24) - 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,4 +40,4 @@ def _hourly(minutes: tuple[int, ...], tz: str, gap: Gap, fold: Fold) -> Hourly:
         if mask & bit:
             raise InvalidSchedule("minutes", minutes, "each minute once")
         mask |= bit
-    return Hourly(_EVERY_HOUR, mask, 1, EVERY_DAY, wall_of(tz, gap, fold))
+    return Hourly(EVERY_HOUR, mask, 1, EVERY_DAY, wall_of(tz, gap, fold))

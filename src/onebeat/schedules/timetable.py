@@ -9,6 +9,8 @@ from onebeat.schedules.days import Days
 from onebeat.schedules.instants import DAY, EPOCH, DueBySecond
 from onebeat.schedules.wall import APART, Wall
 
+EVERY_HOUR = (1 << 24) - 1
+
 # No zone changes its rules later, and from then on 41 years hold every calendar a year can have.
 _SETTLED = (datetime(2088, 1, 1, tzinfo=UTC) - EPOCH).days * DAY
 _ALL_CALENDARS = 41 * 366 * DAY
@@ -42,7 +44,7 @@ class Timetable(DueBySecond):
             if gap_before and at == start:
                 begin -= gap_before  # what was due in the gap is due now
             if reading is None or reading < begin:
-                reading = self._first_reading(begin)
+                reading = self.first_reading(begin)
                 if reading is None:
                     return None
             due = reading - offset
@@ -73,7 +75,7 @@ class Timetable(DueBySecond):
             if _SETTLED < at < asked - _ALL_CALENDARS:
                 at = _SETTLED
 
-    def _first_reading(self, reading: int) -> int | None:
+    def first_reading(self, reading: int) -> int | None:
         """The first due wall time at or after *reading*, both in seconds as if the zone were UTC."""
         days, today = self.days, reading // DAY
         due = self._first_today(reading)

@@ -1,0 +1,121 @@
+"""What a schedule means: a sentence, its next instants, and the days on which the clocks change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from onebeat.errors import InvalidSchedule
+from onebeat.schedule import Schedule
+from onebeat.schedules.english import days_in_words, listing, times_in_words
+from onebeat.schedules.every import Every
+from onebeat.schedules.instants import EPOCH, epoch_seconds
+from onebeat.schedules.local import instant_or_now
+from onebeat.schedules.parse import schedule_of
+from onebeat.schedules.timetable import EVERY_HOUR, Timetable
+from onebeat.schedules.wall import Shift
+
+_YEAR_AHEAD = 366 * 86_400
+_MOST_TIMES = 3
+_MOST_INSTANTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A schedule for people: one English sentence, the next due instants (UTC), and warnings.
+
+    *warnings* tell of the wall times that the coming changes of the clock skip or repeat, a year ahead.
+    """
+
+    sentence: str
+    instants: tuple[datetime, ...]
+    warnings: tuple[str, ...]
+
+
+def explain(
+    schedule: Schedule | str, tz: str = "UTC", after: datetime | None = None, count: int = 5
+) -> Explanation:
+    """What *schedule*, or a text read in *tz*, means: its *count* instants after *after*, or after now."""
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_INSTANTS:
+        raise InvalidSchedule("count", count, f"a whole number from 0 to {_MOST_INSTANTS}")
+    known, moment = schedule_of(schedule, tz), instant_or_now(after)
+    instants: list[datetime] = []
+    due = known.next_after(moment) if count else None
+    while due is not None and len(instants) < count:
+        instants.append(due)
+        due = known.next_after(due)
+    warnings = _warnings(known, moment) if isinstance(known, Timetable) else ()
+    return Explanation(describe(known), tuple(instants), tuple(warnings))
+
+
+def describe(schedule: Schedule) -> str:
+    """*schedule* in one English sentence; its repr when it is of a kind written elsewhere."""
+    match schedule:
+        case Every(period):
+            return f"Every {_in_units(period)}, counted from 1970-01-01 00:00 UTC."
+        case Timetable():
+            times, days = times_in_words(schedule), days_in_words(schedule.days)
+            if not days and times.startswith("at ") and schedule.at_hours != EVERY_HOUR:
+                days = "every day"
+            words = f"{times} {days}".strip()
+            return f"{words[0].upper()}{words[1:]}, {schedule.tz}."
+        case _:
+            return repr(schedule)
+
+
+def _in_units(seconds: int) -> str:
+    parts = []
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
+        number, seconds = divmod(seconds, length)
+        if number:
+            parts.append(f"{number} {unit}{'s' * (number > 1)}")
+    return parts[0].removeprefix("1 ") if len(parts) == 1 else listing(parts)
+
+
+def _warnings(table: Timetable, moment: datetime) -> Iterator[str]:
+    """What becomes of the due wall times that each change of the clock skips or repeats."""
+    now = epoch_seconds(moment)[0]
+    for shift in table.wall.shifts(now, now + _YEAR_AHEAD):
+        low, high = sorted((shift.at + shift.before, shift.at + shift.after))
+        due = list(_readings(table, low, high))
+        if not due:
+            continue
+        day = f"{_wall(due[0]):%Y-%m-%d} in {table.tz}"
+        many = len(due) > 1
+        if shift.after > shift.before:
+            yield f"{_clock(due)} {'do' if many else 'does'} not exist on {day}; {_after_gap(table, shift)}"
+        else:
+            yield f"{_clock(due)} {'occur' if many else 'occurs'} twice on {day}; {_repeated(table)}"
+
+
+def _readings(table: Timetable, low: int, high: int) -> Iterator[int]:
+    """The due wall times in [low, high), in seconds as if the zone were UTC."""
+    reading = table.first_reading(low)
+    while reading is not None and reading < high:
+        yield reading
+        reading = table.first_reading(reading + 1)
+
+
+def _clock(readings: list[int]) -> str:
+    form = "%H:%M:%S" if any(reading % 60 for reading in readings) else "%H:%M"
+    if len(readings) > _MOST_TIMES:
+        first, last = _wall(readings[0]), _wall(readings[-1])
+        return f"{len(readings)} times from {first:{form}} to {last:{form}}"
+    return listing(f"{_wall(reading):{form}}" for reading in readings)
+
+
+def _after_gap(table: Timetable, shift: Shift) -> str:
+    if table.wall.gap == "skip":
+        return "skipped"
+    return f"due at {_wall(shift.at + shift.after):%H:%M} instead"
+
+
+def _repeated(table: Timetable) -> str:
+    return {"both": "due at both", "first": "due at the first", "second": "due at the second"}[
+        table.wall.fold
+    ]
+
+
+def _wall(reading: int) -> datetime:
+    return EPOCH + timedelta(seconds=reading)
