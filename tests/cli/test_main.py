@@ -78,7 +78,7 @@ def test_help_and_next_load_neither_rich_nor_a_driver(tmp_path: Path) -> None:
         "from onebeat.cli import main\n"
         "main(['--help']); main(['next', '@daily'])\n"
         "dear = {'rich', 'psycopg', 'asyncpg', 'sqlalchemy', 'sqlite3'} & set(sys.modules)\n"
-        "sys.exit(','.join(dear))\n"
+        "sys.exit(','.join(dear) or 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psycopg
 import pytest
 
 from onebeat.cli.targets import asked
@@ -72,6 +73,18 @@ def test_without_a_store_the_sql_is_for_postgresql_in_the_schema_asked_for(onebe
     result = onebeat("migrate", "--sql", "--schema", "jobs")
     assert result.code == 0
     assert '"jobs".onebeat_jobs' in result.out
+
+
+def test_migrate_makes_the_tables_on_postgresql_in_the_schema_asked_for(
+    onebeat: Onebeat, database: str
+) -> None:
+    for _ in range(2):
+        result = onebeat("migrate", database, "--schema", "jobs")
+        assert (result.code, result.err) == (0, "")
+    with psycopg.connect(database) as db:
+        assert db.execute("SELECT count(*) FROM jobs.onebeat_jobs").fetchone() == (0,)
+    repaired = onebeat("repair", database, "report", "--schema", "jobs")
+    assert repaired.out == "report (app default): nothing to repair\n"
 
 
 def test_a_file_that_cannot_be_made_is_one_line_and_exit_code_1(onebeat: Onebeat, tmp_path: Path) -> None:

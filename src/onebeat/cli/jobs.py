@@ -68,7 +68,7 @@ def row_of(job: Job, now: datetime) -> Row:
     due = job.schedule.next_after(now)
     return Row(
         id=job.id,
-        schedule=describe(job.schedule),
+        schedule=describe(job.schedule).removesuffix("."),
         zone=zone_name,
         next=due.astimezone(zone(zone_name)).isoformat() if due else None,
         timeout=_seconds(policy.timeout),
