@@ -5,13 +5,15 @@ Every job here is due at every whole second.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from onebeat import Outcome, Reason, Tick
 from tests.processes.records import Entry, Kind, Mark, Note
+
+from onebeat import Outcome, Reason, Tick
 
 SECOND = timedelta(seconds=1)
 _CLAIMED_WITHIN = timedelta(seconds=1)
@@ -67,7 +69,7 @@ def overlaps(job_id: str, ledger: Sequence[Entry]) -> list[tuple[Tick, Tick]]:
     spans = sorted(_spans(job_id, ledger))
     return [
         (earlier, later)
-        for (_, ended, earlier), (started, _, later) in zip(spans, spans[1:], strict=False)
+        for (_, ended, earlier), (started, _, later) in itertools.pairwise(spans)
         if started < ended
     ]
 
@@ -75,7 +77,7 @@ def overlaps(job_id: str, ledger: Sequence[Entry]) -> list[tuple[Tick, Tick]]:
 def fences_fallen(job_id: str, ledger: Sequence[Entry]) -> list[Tick]:
     """Ticks of this job whose fence is not above that of the tick before."""
     fences = sorted({(entry.tick, entry.fence) for entry in ledger if entry.job_id == job_id})
-    return [later for (_, before), (later, fence) in zip(fences, fences[1:], strict=False) if fence <= before]
+    return [later for (_, before), (later, fence) in itertools.pairwise(fences) if fence <= before]
 
 
 def lost_with(replica: str, ledger: Sequence[Entry], notes: Sequence[Note]) -> set[Tick]:
@@ -98,6 +100,19 @@ def blocked_by(holding: Collection[Tick], notes: Sequence[Note], lease: timedelt
         for held in holding
         if held.job_id == tick.job_id and held < tick
         if tick.scheduled_at - held.scheduled_at <= lease + _CLAIMED_WITHIN
+    }
+
+
+def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedelta) -> set[Tick]:
+    """What a leading clock cost: refused to the leader because an earlier run still went on, and to the
+    others because the leader's next tick, within *tolerance*, had begun before they asked."""
+    begun = [(entry.tick, entry.stamp) for entry in ledger if entry.mark is Mark.START]
+    return {
+        tick
+        for tick in _ticks(notes, Reason.OVERLAPPED)
+        for later, stamp in begun
+        if later.job_id == tick.job_id and stamp < tick.scheduled_at
+        if timedelta(0) < later.scheduled_at - tick.scheduled_at <= tolerance
     }
 
 

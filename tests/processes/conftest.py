@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.processes.orders import Orders, orders_for
 
 MINUTES = 180.0
 
@@ -17,7 +18,9 @@ def span(request: pytest.FixtureRequest) -> float:
     return float(request.param)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> str:
-    """The URL of a SQLite file of the test's own that does not exist yet."""
-    return f"sqlite:///{tmp_path / 'claims.db'}"
+@pytest.fixture(params=["postgresql", "sqlite"])
+def orders(request: pytest.FixtureRequest, tmp_path: Path) -> list[Orders]:
+    """For eight replicas on an empty PostgreSQL database, or four on one SQLite file yet to be made."""
+    if request.param == "postgresql":
+        return orders_for(8, request.getfixturevalue("database"), tmp_path)
+    return orders_for(4, f"sqlite:///{tmp_path / 'claims.db'}", tmp_path)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from onebeat import Tick
 from tests.processes import accounting
-from tests.processes.orders import JOBS, LEASE, Orders
+from tests.processes.orders import JOBS, LEASE, TOLERANCE, Orders
 from tests.processes.records import Entry, Kind, Mark, Note, read_ledger, read_notes
+
+from onebeat import Tick
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
@@ -46,8 +47,12 @@ class Story:
         return accounting.unserved(self.notes)
 
     @property
-    def runners(self) -> set[str]:
-        return {entry.replica for entry in self.ledger}
+    def overtaken(self) -> set[Tick]:
+        return accounting.overtaken(self.notes, self.ledger, TOLERANCE)
+
+    def ticks_of(self, replica: str) -> set[Tick]:
+        """The ticks whose bodies it began."""
+        return {entry.tick for entry in self.ledger if entry.replica == replica}
 
     def lost_with(self, replica: str) -> set[Tick]:
         return accounting.lost_with(replica, self.ledger, self.notes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.processes.records import Kind, Note, append, true_time
+
 from onebeat.clock import Clock
 from onebeat.events import (
     ClaimAnswered,
@@ -15,7 +17,6 @@ from onebeat.events import (
     SchedulerStopping,
     TickEnded,
 )
-from tests.processes.records import Kind, Note, append, true_time
 
 
 class NoteTaker:

@@ -15,12 +15,13 @@ PLAIN_SECONDS = 0.3
 TIMEOUT = 2.0
 LEASE_MARGIN = 1.0
 LEASE = timedelta(seconds=TIMEOUT + LEASE_MARGIN)
-PERIOD = timedelta(seconds=1)
+TOLERANCE = timedelta(seconds=5)
+"""The stores' own, which no replica here changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """`handle`: how the app hands over its database; `skew`: by how many seconds the replica's clock leads."""
+    """`handle`: how the app hands its database over; `skew`: by how many seconds the replica leads."""
 
     folder: str
     label: str

@@ -85,7 +85,7 @@ def recorded(ledger: Path, run: Run, replica: str) -> Iterator[None]:
             replica=replica,
             mark=mark,
             stamp=true_time(),
-            fence=run.fence,
+            fence=run.fence or 0,
         )
 
     append(ledger, at(Mark.START))

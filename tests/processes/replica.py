@@ -12,9 +12,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from onebeat.cli.replicas import stop_with_parent
 from tests.processes.jobs import scheduler_on
 from tests.processes.orders import Orders
+
+from onebeat.cli.replicas import stop_with_parent
 
 
 @asynccontextmanager
@@ -31,7 +32,7 @@ async def handle_of(orders: Orders) -> AsyncIterator[object]:
         with ConnectionPool(orders.store, min_size=1, max_size=4, open=True) as pool:
             yield pool
     elif orders.handle == "asyncpg":
-        import asyncpg
+        import asyncpg  # type: ignore[import-untyped]
 
         async with asyncpg.create_pool(orders.store, min_size=1, max_size=4, statement_cache_size=0) as pool:
             yield pool

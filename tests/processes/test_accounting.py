@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from onebeat import Tick
 from tests.processes import accounting
 from tests.processes.records import Entry, Kind, Mark, Note
+
+from onebeat import Tick
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=3)
@@ -116,6 +117,15 @@ def test_a_lease_excuses_what_it_refused_and_not_for_longer_than_it_ran() -> Non
     notes = [skipped(second, "overlapped", "r1") for second in (2, 3, 4, 5, 6, 7)]
     assert accounting.blocked_by({tick(1)}, notes, LEASE) == {tick(2), tick(3), tick(4), tick(5)}
     assert accounting.blocked_by({tick(1, "other")}, notes, LEASE) == set()
+
+
+def test_a_leading_clock_excuses_what_it_was_refused_and_then_overtook() -> None:
+    begun = [entry(4, Mark.START, stamp=1.0)]
+    refusals = [skipped(second, "overlapped") for second in (1, 2, 3)]
+    tolerance = timedelta(seconds=2)
+    assert accounting.overtaken(refusals, begun, tolerance) == {tick(2), tick(3)}
+    assert accounting.overtaken([skipped(3, "claimed")], begun, tolerance) == set()
+    assert accounting.overtaken(refusals, [entry(4, Mark.START)], tolerance) == set()
 
 
 def test_an_outage_lasts_from_the_failed_statements_start_to_the_first_answer() -> None:

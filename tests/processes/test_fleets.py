@@ -1,38 +1,79 @@
-"""Fleets of real processes on one store: every tick exactly once, none missing."""
+"""Fleets of real processes on one store, whole and in trouble: never twice, and none missing but by rule."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from tests.processes import accounting
-from tests.processes.fleet import Fleet, Story
-from tests.processes.orders import PLAIN, QUICK, orders_for
+from tests.processes.fleet import Fleet
+from tests.processes.orders import PLAIN, QUICK, Orders, with_skews
+
+IN_THE_MIDST_OF_THE_BODY = 0.1
 
 
-def assert_every_tick_ran_once(story: Story, logs: str) -> None:
+def test_every_tick_runs_once(orders: list[Orders], span: float) -> None:
+    """C-ONE, D-PG, D-LITE: first starts all at once where nothing is yet, and not one statement fails."""
+    with Fleet(orders) as fleet:
+        time.sleep(span)
+        story = fleet.stop()
     assert story.owed
     assert story.twice == []
-    assert story.missing == [], logs
-    assert [accounting.overlaps(job_id, story.ledger) for job_id in (QUICK, PLAIN)] == [[], []]
-    assert [accounting.fences_fallen(job_id, story.ledger) for job_id in (QUICK, PLAIN)] == [[], []]
-
-
-def test_eight_replicas_on_postgresql_run_every_tick_once(database: str, tmp_path: Path, span: float) -> None:
-    """C-ONE, D-PG: eight first starts at once on an empty database, and not one statement fails."""
-    with Fleet(orders_for(8, database, tmp_path)) as fleet:
-        time.sleep(span)
-        story = fleet.stop()
-    assert_every_tick_ran_once(story, fleet.logs())
-    assert accounting.outages(story.notes) == []
+    assert story.missing == [], fleet.logs()
+    for job_id in (QUICK, PLAIN):
+        assert accounting.overlaps(job_id, story.ledger) == []
+        assert accounting.fences_fallen(job_id, story.ledger) == []
     assert "ERROR" not in fleet.logs()
 
 
-def test_four_replicas_on_one_file_run_every_tick_once(file: str, tmp_path: Path, span: float) -> None:
-    """C-ONE, D-LITE: four first starts at once without a file, and not one statement fails."""
-    with Fleet(orders_for(4, file, tmp_path)) as fleet:
+def test_a_replica_frozen_in_a_run_costs_what_its_lease_blocks(orders: list[Orders], span: float) -> None:
+    """C-LEASE, W-LATE: its lease ends while it is frozen; on waking it takes no tick of the others'."""
+    with Fleet(orders) as fleet:
+        frozen = fleet.replica_in_a_run(PLAIN)
+        time.sleep(IN_THE_MIDST_OF_THE_BODY)
+        fleet.freeze(frozen)
+        time.sleep(4.6)
+        fleet.thaw(frozen)
+        time.sleep(span / 2)
+        story = fleet.stop()
+    assert story.twice == []
+    held = {tick for tick in story.ticks_of(frozen) if tick.job_id == PLAIN}
+    assert set(story.missing) <= story.blocked_by(held), fleet.logs()
+
+
+def test_a_replica_killed_in_a_run_costs_that_run_and_what_its_lease_blocks(
+    orders: list[Orders], span: float
+) -> None:
+    """C-CRASH: nothing but the run in flight and the ticks refused for its lease."""
+    with Fleet(orders) as fleet:
+        time.sleep(span / 4)
+        killed = fleet.replica_in_a_run(PLAIN)
+        time.sleep(IN_THE_MIDST_OF_THE_BODY)
+        fleet.kill(killed)
         time.sleep(span)
         story = fleet.stop()
-    assert_every_tick_ran_once(story, fleet.logs())
-    assert accounting.outages(story.notes) == []
-    assert "ERROR" not in fleet.logs()
+    assert story.twice == []
+    lost = story.lost_with(killed)
+    assert {tick.job_id for tick in lost} == {PLAIN}
+    assert lost <= set(story.missing) <= lost | story.blocked_by(lost), fleet.logs()
+
+
+def test_clocks_a_fifth_of_a_second_apart_cost_nothing(orders: list[Orders], span: float) -> None:
+    """C-ONE: whoever leads wins more, and that is all."""
+    with Fleet(with_skews(orders, 0.2, 0.1)) as fleet:
+        time.sleep(span)
+        story = fleet.stop()
+    assert story.owed
+    assert story.twice == []
+    assert story.missing == [], fleet.logs()
+
+
+def test_clocks_three_seconds_apart_cost_at_most_what_the_leader_overtook(
+    orders: list[Orders], span: float
+) -> None:
+    """C-ORDER, C-EARLY: a lead of several periods, and a run that meets a later tick."""
+    with Fleet(with_skews(orders, 3.0, 1.5)) as fleet:
+        time.sleep(span)
+        story = fleet.stop()
+    assert story.owed
+    assert story.twice == []
+    assert set(story.missing) <= story.overtaken, fleet.logs()
