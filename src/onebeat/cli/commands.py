@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 
 import click
 
@@ -33,6 +32,8 @@ class _Commands(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
+        from importlib.metadata import version  # slow to import, and rarely asked for
+
         click.echo(f"onebeat {version('onebeat')}")
         context.exit()
 

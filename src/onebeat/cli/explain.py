@@ -14,7 +14,9 @@ from onebeat.schedules.explain import explain
     "--count", type=click.IntRange(min=0, max=1000), default=5, show_default=True, help="How many instants."
 )
 def command(expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int) -> None:
-    """Say what EXPR means: a sentence, its next instants, and what the changes of the clock do to it.
+    """Say what EXPR means.
+
+    In a sentence, by its next instants, and with warnings of what the changes of the clock do to it.
 
     EXPR is a cron text ("0 9 * * MON-FRI"), a descriptor (@daily) or "@every 90s", and may begin with its
     own zone (CRON_TZ=Europe/Berlin). Warnings look a year ahead.

@@ -45,10 +45,11 @@ class Row:
 @click.argument("application", metavar="MODULE:ATTR")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array of objects, durations in seconds.")
 def command(application: str, as_json: bool) -> None:
-    """List the jobs of the scheduler at MODULE:ATTR: schedule, zone, next tick and policy.
+    """List the jobs of a scheduler.
 
-    The module is imported with the current folder on sys.path; nothing is run. A table on a terminal, into
-    a pipe one line a job: the id, schedule, zone, next tick and policy, with tabs between.
+    Each with its schedule in words, its zone, its next tick and its policy. The module is imported with the
+    current folder on sys.path; nothing is run. A table on a terminal, into a pipe one line a job: the id,
+    schedule, zone, next tick and policy, with tabs between.
     """
     now = SystemClock().now()
     rows = [row_of(job, now) for job in load_scheduler(application).jobs]

@@ -12,7 +12,7 @@ from onebeat.cli.targets import asked, named_store, opened
 @click.option("--sql", is_flag=True, help="Print the SQL instead of running it; nothing is connected to.")
 @click.option("--schema", help="Where the tables are (PostgreSQL; default: the first of the search path).")
 def command(store: str | None, sql: bool, schema: str | None) -> None:
-    """Make the tables in STORE, or bring them to the version of this release.
+    """Make the tables, or bring them up to date.
 
     STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL; with
     --sql and none of them, the SQL is PostgreSQL's. Safe to run again, and while replicas run. Replicas make

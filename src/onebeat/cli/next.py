@@ -20,7 +20,9 @@ from onebeat.schedule import Schedule
 def command(
     expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int, as_json: bool
 ) -> None:
-    """Print the next instants at which EXPR is due, one a line, in the schedule's zone.
+    """Print the next instants of EXPR.
+
+    One a line, in the schedule's zone.
 
     EXPR is a cron text ("0 9 * * MON-FRI"), a descriptor (@daily) or "@every 90s", and may begin with its
     own zone (CRON_TZ=Europe/Berlin). Prints nothing if it is never due again, fewer than --count if there

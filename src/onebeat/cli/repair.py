@@ -13,7 +13,7 @@ from onebeat.model import checked_name
 @click.option("--app", default="default", show_default=True, help="The app whose job it is.")
 @click.option("--schema", help="Where the tables are (PostgreSQL; default: the first of the search path).")
 def command(names: tuple[str, ...], app: str, schema: str | None) -> None:
-    """Free a job whose newest claimed tick lies in the future.
+    """Free a job that was claimed far ahead.
 
     A clock that was wrong may have claimed a tick far ahead; until that instant every other tick of the job
     is refused. This takes the job back to the newest tick that has come. Set the clock right first. Ticks

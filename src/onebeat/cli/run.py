@@ -23,7 +23,7 @@ from onebeat.cli.replicas import stop_with_parent
 @click.option("--replica-of-parent", "label", hidden=True, help="Set by a run with several replicas.")
 @click.pass_context
 def command(context: click.Context, application: str, replicas: int, label: str | None) -> None:
-    """Run the scheduler at MODULE:ATTR until SIGINT or SIGTERM.
+    """Run a scheduler until SIGINT or SIGTERM.
 
     The module is imported with the current folder on sys.path. One replica runs in this process. With
     --replicas N there are N processes; what they print is prefixed with the replica's label, signals are

@@ -15,14 +15,14 @@ from onebeat.cli.demo.screen import Lines, Screen
 @click.command("demo")
 @click.option(
     "--seconds",
-    type=click.IntRange(min=6, max=86_400),
+    type=click.IntRange(min=6, max=3600),
     default=30,
     show_default=True,
     help="How long to run.",
 )
 @click.pass_context
 def command(context: click.Context, seconds: int) -> None:
-    """Watch three replicas share one set of jobs, and one of them die.
+    """Watch three replicas, and one of them die.
 
     Three processes on one SQLite file in a temporary folder. Half-way one is killed while it runs a job.
     At the end every tick that was due is accounted for, by what the jobs themselves wrote down:
