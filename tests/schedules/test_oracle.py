@@ -19,7 +19,7 @@ from onebeat.schedules.wall import Fold, Gap
 
 _TICK = timedelta(microseconds=1)
 _MINUTE, _SECOND = timedelta(minutes=1), timedelta(seconds=1)
-_many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _forward(schedule: Schedule, start: datetime, end: datetime) -> Iterator[datetime]:
