@@ -68,7 +68,7 @@ def faults_of(seed: int) -> Faults:
 def test_whatever_befalls_a_fleet_every_rule_holds(hundred: int) -> None:
     """C-ONE, C-ORDER, C-LEASE, C-TOKEN, C-CRASH: the rules hold in a thousand seeded fleets."""
     for seed in range(100 * hundred, 100 * hundred + 100):
-        check(Fleet(seed, JOBS, replicas=2 + seed % 3, seconds=10, faults=faults_of(seed)).run())
+        check(Fleet(seed, JOBS, replicas=2 + seed % 3, seconds=8, faults=faults_of(seed)).run())
 
 
 def test_the_same_seed_tells_the_same_story() -> None:
@@ -81,7 +81,7 @@ def test_the_same_seed_tells_the_same_story() -> None:
 def test_in_a_calm_fleet_every_tick_of_a_quick_job_runs_exactly_once() -> None:
     story = Fleet(1, JOBS[:1], seconds=60).run()
     owed = set(story.owed(JOBS[0]))
-    assert len(owed) == 59
+    assert len(owed) == 58
     assert owed <= {entry.tick for entry in story.ledger}
     assert len({entry.tick for entry in story.ledger}) == len(story.ledger)
 
@@ -114,6 +114,7 @@ def test_every_kind_of_misfortune_befalls_some_fleet() -> None:
         (broken.TrustsFastClocks, Faults(skew=20), never_early),
         (broken.StandsStillAtOneFence, CALM, fences_grow),
         (broken.NeverReleases, CALM, ids_free_at_the_end),
+        (broken.NeverReleases, CALM, none_missing),
         (broken.NeverReleases, SKEWED, none_missing),
         (broken.ForgetsTokens, BROKEN_LINES, none_missing),
     ],

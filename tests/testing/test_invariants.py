@@ -202,8 +202,19 @@ def test_a_tick_whose_loss_the_faults_explain_is_not() -> None:
     assert not missing_third(Faults(freezes=1))
 
 
+def test_a_refusal_because_of_an_earlier_run_excuses_a_tick_only_if_there_was_one() -> None:
+    """C-ORDER, C-LEASE: clocks apart by more than the pause between two runs."""
+    told = Told()
+    told.all_went_well()
+    del told.story.ledger[2]
+    told.ended(3, "b", Outcome.SKIPPED, Reason.OVERLAPPED)  # at START, when nothing ran
+    assert none_missing(told.story)
+    told.story.ledger[0].started = START
+    assert none_missing(told.story) == []
+
+
 def test_only_what_the_fleet_owes_is_missed() -> None:
-    told = Told(faults=Faults(skew=5))
+    told = Told(faults=Faults(skew=12))
     assert [text[:15] for text in none_missing(told.story)] == [
         "report@00:00:20",
         "report@00:00:30",

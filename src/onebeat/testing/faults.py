@@ -51,9 +51,14 @@ class Faults:
         # A replica that joins late with a fast clock makes ticks the others have yet to reach too old.
         return kept and not (self.deploys and (self.skew or self.drift))
 
+    @property
+    def cost_claims(self) -> bool:
+        """A claim may stay unreleased until its lease ends."""
+        return bool(self.lost_request or self.lost_answer) or not self.cost_nothing
+
 
 CALM = Faults()
-SKEWED = Faults(skew=2.0, drift=0.01)
+SKEWED = Faults(skew=1.5, drift=0.01)
 STORMY = Faults(
     skew=1.5,
     drift=0.01,
@@ -151,7 +156,9 @@ class Road:
             await self._clock.awake()
 
     def _breaks(self, chance: float, what: str) -> None:
-        if self.closed or self._weather.down or self._happens(chance):
+        if self.closed:
+            raise ClaimFailed("nobody is there any more")
+        if self._weather.down or self._happens(chance):
             self._note(f"loses {what}")
             raise ClaimFailed("the connection broke")
 

@@ -13,13 +13,14 @@ from onebeat.model import Bid, Replica, Ruling, Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.faults import CALM, Faults, Weather
-from onebeat.testing.replica import APP, CLAIM_TIMEOUT, SimulatedReplica
+from onebeat.testing.replica import APP, SimulatedReplica
 from onebeat.testing.story import SimulatedJob, Story
 
 MakeStore = Callable[[FakeClock], ClaimStore]
 
 _BOOTING = 1.0  # seconds within which the first replicas start
 _REPLACED_WITHIN = 3.0
+_LONGEST_REST = 120
 
 
 def memory_store(timeline: FakeClock) -> ClaimStore:
@@ -91,8 +92,8 @@ class Fleet:
         self._story.closing_at = self._timeline.now()
         for replica in self._alive():
             replica.retire_jobs()
-        await self._timeline.advance(self._grace())
-        self._story.still_busy += self._busy_replicas() + await self._blocked_in_the_store()
+        await self._come_to_rest()
+        self._story.still_busy += self._busy_replicas() + await self._blocked_jobs()
         for replica in self._replicas:
             replica.bury() if replica.dead else replica.scheduler.stop()
         await self._timeline.advance(minutes=1)
@@ -136,20 +137,26 @@ class Fleet:
         self._story.note(f"the store is down for {seconds:.3f} s")
         self._weather.outage(seconds)
 
-    def _grace(self) -> timedelta:
-        """Enough for the last body, and where there are faults for the last thaw, retry and lease too."""
-        bodies = timedelta(seconds=1 + max(job.takes for job in self._story.jobs.values()))
-        if self._story.faults == CALM:
-            return bodies
-        leases = max((win.lease for win in self._story.wins if win.lease), default=timedelta())
-        return bodies + leases + timedelta(seconds=self._story.faults.frozen + 4 * CLAIM_TIMEOUT)
+    async def _come_to_rest(self) -> None:
+        """Until the last body, thaw and retry, as long as that may take."""
+        for _ in range(_LONGEST_REST):
+            if not self._busy_replicas():
+                return
+            await self._timeline.advance(seconds=1)
 
     def _busy_replicas(self) -> list[str]:
-        return [
-            f"{replica.name} still has {replica.scheduler.active} ids busy"
-            for replica in self._alive()
-            if replica.scheduler.active
-        ]
+        return [f"{replica.name} is still busy" for replica in self._replicas if replica.busy]
+
+    async def _blocked_jobs(self) -> list[str]:
+        """Where a release may have failed, or its replica with it, the lease has to end first."""
+        blocked = await self._blocked_in_the_store()
+        for _ in range(3 if self._story.faults.cost_claims else 0):
+            # A claim that was still on its way may have landed meanwhile: then its lease counts.
+            leases = [win.lease for win in self._story.wins if win.lease]
+            if blocked:
+                await self._timeline.advance(max(leases, default=timedelta()))
+                blocked = await self._blocked_in_the_store()
+        return blocked
 
     async def _blocked_in_the_store(self) -> list[str]:
         """The jobs whose next tick a newcomer would be refused, because of a claim that has not ended."""

@@ -143,11 +143,24 @@ def _ends_within_its_period(job: SimulatedJob, moment: datetime) -> bool:
 
 
 def _excused(story: Story, tick: Tick) -> bool:
-    """A connection broke until the claim timeout, or so long that the job's next tick was due."""
+    """Its replica was told to stop; a connection broke for so long that it or the next tick came too late;
+    or clocks are apart, and one replica still ran an earlier tick when another's clock came to this one."""
     breaks = story.faults.lost_request or story.faults.lost_answer
     excuses = _DELAYED if breaks else _BROKEN_OFF
     return any(
-        event.outcome is Outcome.CLAIM_ERROR or event.reason in excuses for event in story.reports(tick)
+        heard.event.outcome is Outcome.CLAIM_ERROR
+        or heard.event.reason in excuses
+        or (heard.event.reason is Reason.OVERLAPPED and _ran_then(story, tick, heard.at))
+        for heard in story.heard
+        if isinstance(heard.event, TickEnded) and heard.event.tick == tick
+    )
+
+
+def _ran_then(story: Story, tick: Tick, moment: datetime) -> bool:
+    return any(
+        entry.started <= moment <= _end(story, entry)
+        for entry in story.ledger
+        if entry.tick.job_id == tick.job_id and entry.tick < tick
     )
 
 

@@ -18,7 +18,7 @@ from onebeat.testing.skewed import SkewedClock
 from onebeat.testing.story import Entry, SimulatedJob, Story
 
 APP = "fleet"
-CLAIM_TIMEOUT = 2.0
+_CLAIM_TIMEOUT = 2.0
 _TIMEOUT, _LEASE_MARGIN, _SHUTDOWN_TIMEOUT = 4.0, 1.0, 3.0
 
 _silent = logging.getLogger("onebeat.testing.silent")
@@ -56,6 +56,13 @@ class SimulatedReplica:
         self.scheduler = self._scheduler()
         self.serving = asyncio.create_task(self.scheduler.serve())
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything is still to come of what it began."""
+        if self.dead or self.serving.done():
+            return False
+        return self.stopping or self.clock.frozen or self.scheduler.active > 0
+
     def crash(self) -> None:
         """Gone in the middle of whatever it did. What it has sent may still arrive."""
         self._story.crash(self.name)
@@ -85,7 +92,7 @@ class SimulatedReplica:
             replica=self.name,
             timeout=_TIMEOUT,
             lease_margin=_LEASE_MARGIN,
-            claim_timeout=CLAIM_TIMEOUT,
+            claim_timeout=_CLAIM_TIMEOUT,
             shutdown_timeout=_SHUTDOWN_TIMEOUT,
             observers=[_Ear(self)],
             clock=self.clock,

@@ -76,7 +76,7 @@ class Story:
         self.ledger: list[Entry] = []
         self.wins: list[Win] = []
         self.heard: list[Heard] = []
-        self.ready_at = timeline.now()
+        self._began_at = self.ready_at = timeline.now()
         self.closing_at: datetime | None = None
         self.crashed: dict[str, datetime] = {}
         self.still_busy: list[str] = []
@@ -118,17 +118,12 @@ class Story:
         else:
             self.note(f"{replica} passes over {event.count} of {event.job_id}")
 
-    def reports(self, tick: Tick) -> list[TickEnded]:
-        """What all replicas reported of one tick."""
-        events = (heard.event for heard in self.heard)
-        return [event for event in events if isinstance(event, TickEnded) and event.tick == tick]
-
     def owed(self, job: SimulatedJob) -> Iterator[Tick]:
-        """The ticks the fleet owes: from the first that no replica can have been too young for,
-        to the last that each has had the time to end."""
+        """The ticks the fleet owes: from the first that is in the future by every replica's clock when
+        the last one is ready, to the last that each has seen, and has had a second to end."""
         assert self.closing_at is not None, "the story has not ended"
-        gained = self.faults.drift * self._timeline.monotonic()
-        apart = timedelta(seconds=2 * (self.faults.skew + gained))
+        lasted = self.closing_at - self._began_at
+        apart = timedelta(seconds=self.faults.skew) + self.faults.drift * lasted
         due = job.schedule.next_after(self.ready_at + apart)
         end = self.closing_at - apart - timedelta(seconds=1)
         while due is not None and due < end:
