@@ -72,10 +72,11 @@ async def failure_of(store: SqliteStore, *bids: Bid, timeout: timedelta = PATIEN
 
 async def test_a_locked_file_costs_a_claim_and_nothing_more(path: Path, opened: Open) -> None:
     """D-DOWN, D-LITE: it waits no longer than the claim timeout, says why, and recovers by itself."""
-    store = opened()
+    store = opened(busy_timeout=20)
     await claim(store, bid_for(0))
     with locked(path):
-        error = await failure_of(store, bid_for(1), timeout=SOON)
+        async with asyncio.timeout(10):
+            error = await failure_of(store, bid_for(1), timeout=SOON)
         assert error.failure is ClaimFailure.UNAVAILABLE
         assert "another process keeps it locked" in str(error)
     assert (await claim(store, bid_for(1)))[0].won
@@ -130,11 +131,12 @@ async def test_time_passes_elsewhere_while_the_thread_works(opened: Open) -> Non
 
 async def test_pruning_never_waits_for_another_writer(path: Path, opened: Open) -> None:
     """D-PRUNE: one replica at a time; for the others it is nothing at once."""
-    store = opened()
+    store = opened(busy_timeout=20)
     await claim(store, bid_for(0))
     await store.release([Release(bid_for(0).tick, "token", Verdict.RAN)], replica=REPLICA)
     with locked(path):
-        assert await store.prune(app="default", keep=SOON, limit=10) == 0
+        async with asyncio.timeout(10):
+            assert await store.prune(app="default", keep=SOON, limit=10) == 0
     assert await store.prune(app="default", keep=SOON, limit=10) == 1
 
 
@@ -242,6 +244,26 @@ def test_the_file_is_in_wal_mode_and_as_durable_as_asked(path: Path, setting: st
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA synchronous").fetchone() == (level,)
     file.close()
+
+
+async def test_the_switch_to_wal_is_tried_until_the_file_is_free(
+    path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D-LITE: SQLite itself does not wait there, so first opens at once would fail."""
+    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    reader.execute("CREATE TABLE invoices (id INTEGER)")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM invoices").fetchall()
+    pauses = []
+
+    def pause(*between: float) -> float:
+        pauses.append(between)
+        reader.close()
+        return 0.0
+
+    monkeypatch.setattr("onebeat.stores.sqlite.file.random.uniform", pause)
+    assert (await claim(opened(), bid_for(0)))[0].won
+    assert len(pauses) == 1
 
 
 def test_a_library_too_old_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,9 +56,10 @@ class SqliteFile:
     def open(self) -> int:
         """Open the file, in WAL mode and with its tables; how many migrations were missing."""
         # Not bound to one thread: before a fork, the thread that forks closes it. We say BEGIN ourselves.
-        db = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
             _switch_to_wal(db, self._patience)
+            _wait_for_writers(db, self._patience)
             db.execute(f"PRAGMA synchronous = {self._synchronous}")
             migrated = migrate(db)
         except StoreUnusable as error:
@@ -84,7 +85,7 @@ class SqliteFile:
         wait = self._patience if patience is None else min(patience, self._patience)
         db = self._connection()
         try:
-            db.execute(f"PRAGMA busy_timeout = {max(0, round(wait * 1000))}")
+            _wait_for_writers(db, wait)
             # IMMEDIATE: one that first reads and then writes fails at once, whatever the busy timeout.
             db.execute("BEGIN IMMEDIATE")
             yield db
@@ -117,8 +118,12 @@ class SqliteFile:
         return found.st_dev, found.st_ino
 
 
+def _wait_for_writers(db: sqlite3.Connection, patience: float) -> None:
+    db.execute(f"PRAGMA busy_timeout = {max(0, round(patience * 1000))}")
+
+
 def _switch_to_wal(db: sqlite3.Connection, patience: float) -> None:
-    """Retried here, with jitter: the switch needs the file to itself, and the busy handler is not asked."""
+    """Retried here, with jitter: where several make the switch at once SQLite gives up without waiting."""
     clock = SystemClock()
     give_up_at = clock.monotonic() + patience
     pause = Event()

@@ -70,15 +70,16 @@ class TokenRules(Bidding):
 
     async def test_a_token_asked_again_after_pruning_never_gets_another_win(self) -> None:
         """C-TOKEN, D-PRUNE: the stored answer or none; never a new fence."""
-        first, second = await self.ticks(2)
-        answer = await self.run(first)
+        first, second, third = await self.ticks(3)
+        await self.run(first)
+        answer = await self.run(second)
         await self.prune()
-        again = await self.bid(first, answer.token)
+        again = await self.bid(second, answer.token)
         if again.won:
             assert (again.fence, again.previous_at) == (answer.fence, answer.previous_at)
         else:
             assert again.ruling is Ruling.CLAIMED
-        assert await self.ruling(second) is Ruling.WON
+        assert await self.ruling(third) is Ruling.WON
 
     async def test_a_token_that_lost_may_win_when_asked_again(self) -> None:
         """C-TOKEN: only a claim that landed is kept; one that was overlapped or early may be made again."""
