@@ -46,7 +46,7 @@ layers: .venv/developed
 	$(BIN)/lint-imports
 
 soak: .venv/developed postgresql
-	$(BIN)/pytest -m soak
+	$(BIN)/pytest -m soak --timeout 1800
 
 bench: .venv/developed postgresql
 	$(BIN)/python -m bench
