@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from onebeat.cli.demo.board import Board
 from onebeat.cli.demo.reports import Kind, Report, read_report
 from onebeat.cli.demo.screen import Lines, cells
 from onebeat.cli.demo.summary import Refusal
+from onebeat.cli.demo.table import drawn
 from onebeat.model import Outcome, Reason, Tick
 from onebeat.schedules.every import every
 
@@ -96,3 +100,20 @@ def test_a_report_survives_the_pipe(report: Report) -> None:
 
 def test_what_is_no_report_is_passed_by() -> None:
     assert read_report("Traceback (most recent call last):") is None
+
+
+def test_the_table_fits_a_terminal_of_80_columns_and_shows_the_newest_ticks(board: Board) -> None:
+    for second in range(0, 60, 3):
+        tick = Tick("export", NOON + timedelta(seconds=second))
+        board.note("charlie", Report(Kind.STARTED, tick=tick))
+        board.note("alpha", skipped(tick))
+        board.note("bravo", skipped(tick))
+    board.note_killed("charlie")
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    with console.capture() as capture:
+        console.print(drawn(board, height=4))
+    text = capture.get()
+    assert "…" not in text
+    assert "lost: charlie killed" in text
+    assert re.findall(r"export +(\S+)", text) == ["12:00:48", "12:00:51", "12:00:54", "12:00:57"]
+    assert "charlie killed" in text.splitlines()[0]

@@ -25,13 +25,17 @@ class LiveTable:
     def __init__(self) -> None:
         self._console = Console()
         self._live = Live(console=self._console, auto_refresh=False, redirect_stdout=False)
+        self._drawn: object = None
 
     def shown(self) -> AbstractContextManager[object]:
         return self._live
 
     def show(self, board: Board) -> None:
         height = max(3, min(_ROWS, self._console.height - _AROUND_ROWS))
-        self._live.update(drawn(board, height), refresh=True)
+        content = (board.states, [cells(row) for row in list(board.rows.values())[-height:]], height)
+        if content != self._drawn:
+            self._drawn = content
+            self._live.update(drawn(board, height), refresh=True)
 
     def say(self, text: str) -> None:
         self._console.print(Text(text))
