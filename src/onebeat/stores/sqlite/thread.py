@@ -30,7 +30,8 @@ class OwnThread:
         self._calls: _Calls | None = None
         self._start = Lock()
         self._working = Lock()
-        self._minds_forks = False
+        if hasattr(os, "register_at_fork"):
+            self._mind_forks()
 
     async def call(self, work: Callable[[], T]) -> T:
         """What *work* returns or raises. Cancelled, it is dropped if it waits, else goes on unheard."""
@@ -39,7 +40,6 @@ class OwnThread:
             if self._calls is None:
                 self._calls = SimpleQueue()
                 Thread(target=self._serve, args=(self._calls,), name=self._name, daemon=True).start()
-                self._mind_forks()
             self._calls.put((future, work))
         return await asyncio.wrap_future(future)
 
@@ -69,9 +69,6 @@ class OwnThread:
                 future.set_result(answer)
 
     def _mind_forks(self) -> None:
-        if self._minds_forks or not hasattr(os, "register_at_fork"):
-            return
-        self._minds_forks = True
         # Weakly: what is registered stays registered, and would keep every store for ever.
         before, parent, child = map(_weakly, (self._before_fork, self._after_in_parent, self._after_in_child))
         os.register_at_fork(before=before, after_in_parent=parent, after_in_child=child)
