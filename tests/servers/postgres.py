@@ -23,6 +23,7 @@ _SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "64MB",
     "listen_addresses": "127.0.0.1",
+    "log_line_prefix": "%d ",
 }
 
 _STOP = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
@@ -92,6 +93,11 @@ class Postgres:
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
             connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
         return name
+
+    def logged(self, database: str) -> list[str]:
+        """What the server has logged about *database* so far: the first line of each entry."""
+        lines = (self.folder / "log.txt").read_text(errors="replace").splitlines()
+        return [line.removeprefix(f"{database} ") for line in lines if line.startswith(f"{database} ")]
 
     def _answers(self) -> bool:
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+
+import psycopg
 
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import Answer, Bid, Release, Replica, Tick, Verdict
@@ -47,3 +50,17 @@ async def opened(*stores: PostgresStore) -> AsyncIterator[Sequence[PostgresStore
     finally:
         for store in stores:
             await store.close()
+
+
+async def waiting(database: str, count: int) -> None:
+    """Return when *count* statements wait for a lock."""
+    async with await psycopg.AsyncConnection.connect(database, autocommit=True) as watcher:
+        while True:
+            cursor = await watcher.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                "AND datname = current_database()"
+            )
+            row = await cursor.fetchone()
+            if row and row[0] >= count:
+                return
+            await asyncio.sleep(0.01)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from tests.stores.postgres.given import HOUR, TIMEOUT, bid, claim, ended, opened, replica
+from tests.stores.postgres.given import HOUR, TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
@@ -90,21 +91,68 @@ async def test_nothing_is_won_by_a_claim_that_waited_longer_than_its_timeout(dat
         assert again.won
 
 
-async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(database: str) -> None:
-    """C-TOKEN: the first answer is lost, its commit is not through yet, the second waits for it."""
-    for lease in (HOUR, None):
-        tick = Tick(f"lease {lease}", INSTANT)
-        async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
-            await claim(one, first := bid(Tick(tick.job_id, INSTANT.replace(year=2025)), lease))
-            await one.release([ended(first)], replica=replica())
-            again = bid(tick, lease)
-            async with await psycopg.AsyncConnection.connect(database) as blocker:
-                await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
-                both = [asyncio.create_task(claim(store, again)) for store in (one, other)]
-                await waiting(database, 2)
-            answers = [answer for [answer] in await asyncio.gather(*both)]
-            assert [answer.won for answer in answers] == [True, True]
-            assert len({(answer.fence, answer.previous_at) for answer in answers}) == 1
+async def test_nothing_is_won_late_of_a_job_that_has_no_row_yet(database: str) -> None:
+    """C-CANCEL: nor by a bid of a batch that another one held up."""
+    async with opened(PostgresStore(database)) as (store,):
+        await claim(store, first := bid())
+        await store.release([ended(first)], replica=replica())
+        newcomer = Tick("sorted behind the other", INSTANT)
+        [spent] = await claim(store, bid(newcomer), timeout=HOUR * 0)
+        assert spent.ruling == "expired"
+        async with await psycopg.AsyncConnection.connect(database) as blocker:
+            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+            bids = [bid(Tick("report", INSTANT.replace(hour=1))), bid(newcomer)]
+            late = asyncio.create_task(claim(store, *bids, timeout=HOUR / 36_000))
+            await waiting(database, 1)
+            await blocker.execute("SELECT pg_sleep(0.15)")
+        assert [answer.ruling for answer in await late] == ["expired", "expired"]
+        [again] = await claim(store, bid(newcomer))
+        assert again.won
+
+
+@pytest.mark.parametrize("lease", [HOUR, None], ids=["overlap forbidden", "overlap allowed"])
+async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(
+    database: str, lease: timedelta | None
+) -> None:
+    """C-TOKEN: its answer was lost, its commit is not through yet; asked again it changes no column."""
+    async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
+        await claim(one, first := bid(lease=lease))
+        await one.release([ended(first)], replica=replica())
+        once = bid(Tick("report", INSTANT.replace(hour=1)), lease)
+        again = replace(once, lease=lease and 100 * lease)
+        async with await psycopg.AsyncConnection.connect(database) as blocker:
+            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+            claiming = asyncio.create_task(claim(one, once))
+            await waiting(database, 1)
+            repeating = asyncio.create_task(claim(other, again))
+            await waiting(database, 2)
+        [answer], [repeated] = await claiming, await repeating
+    assert answer.won
+    assert repeated.won
+    assert (repeated.fence, repeated.previous_at) == (answer.fence, INSTANT)
+    with psycopg.connect(database) as watcher:
+        columns = "fence, previous_at, lease_until < now() + interval '2 hours'"
+        [row] = watcher.execute(f"SELECT {columns} FROM onebeat_jobs").fetchall()
+    assert row == (answer.fence, INSTANT, lease and True)
+
+
+async def test_a_late_duplicate_does_not_take_the_lease_again(database: str) -> None:
+    """C-TOKEN: it began before the claim and was served after the release."""
+    async with opened(*(PostgresStore(database) for _ in range(3))) as (one, two, three):
+        await claim(one, first := bid())
+        await one.release([ended(first)], replica=replica())
+        asked = bid(Tick("report", INSTANT.replace(hour=1)))
+        async with await psycopg.AsyncConnection.connect(database) as blocker:
+            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+            claiming = asyncio.create_task(claim(one, asked))
+            await waiting(database, 1)
+            releasing = asyncio.create_task(two.release([ended(asked)], replica=replica()))
+            await waiting(database, 2)
+            repeating = asyncio.create_task(claim(three, asked))
+            await waiting(database, 3)
+        await asyncio.gather(claiming, releasing, repeating)
+        [later] = await claim(one, bid(Tick("report", INSTANT.replace(hour=2))))
+        assert later.won
 
 
 async def test_a_release_frees_a_claim_that_lands_while_it_waits(database: str) -> None:
@@ -124,17 +172,3 @@ async def test_a_release_frees_a_claim_that_lands_while_it_waits(database: str) 
         assert answer.won
         [later] = await claim(one, bid(Tick("report", INSTANT.replace(hour=2))))
         assert later.won
-
-
-async def waiting(database: str, count: int) -> None:
-    """Return when *count* statements wait for a lock."""
-    async with await psycopg.AsyncConnection.connect(database, autocommit=True) as watcher:
-        while True:
-            cursor = await watcher.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-                "AND datname = current_database()"
-            )
-            row = await cursor.fetchone()
-            if row and row[0] >= count:
-                return
-            await asyncio.sleep(0.01)

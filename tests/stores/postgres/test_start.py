@@ -8,10 +8,11 @@ import psycopg
 import pytest
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica
+from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica, waiting
 
 from onebeat.errors import ClaimFailed, InvalidSetting, StoreUnusable
 from onebeat.stores.postgres import JOBS, MIGRATIONS, REPLICAS, TICKS, PostgresStore, migrate, migration_sql
+from onebeat.stores.postgres.schema import advisory_key
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])
@@ -31,6 +32,15 @@ async def test_eight_first_starts_go_through_a_pooler(postgres: Postgres, pgboun
     async with opened(*(PostgresStore(dsn) for _ in range(8))) as stores:
         answers = await asyncio.gather(*(claim(store, bid()) for store in stores))
     assert [answer.won for [answer] in answers].count(True) == 1
+
+
+async def test_a_migration_waits_for_the_one_under_way(database: str) -> None:
+    """D-PG: by a lock that ends with its statement."""
+    with psycopg.connect(database) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [advisory_key("migrations")])
+        migrating = asyncio.create_task(migrate(database))
+        await waiting(database, 1)
+    await migrating
 
 
 async def test_the_tables_are_the_public_ones(postgres: Postgres) -> None:
