@@ -1,4 +1,4 @@
-"""Many jobs due at one instant on three replicas and PostgreSQL: when bodies begin, and with how many statements.
+"""Many jobs due at one instant, three replicas, PostgreSQL: when bodies begin, with how many statements.
 
     python -m bench.boundary
 

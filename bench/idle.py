@@ -9,8 +9,9 @@ import asyncio
 import sys
 import time
 
-from onebeat import Scheduler, cron
 from tests.servers.postgres import Postgres
+
+from onebeat import Scheduler, cron
 
 _BAR = 0.002
 _JOBS = 100
@@ -33,9 +34,8 @@ def main() -> int:
     with Postgres() as server:
         share = asyncio.run(idle_share(server.dsn(), seconds))
     met = share < _BAR
-    print(
-        f"idle replica, {_JOBS} jobs, {seconds:g} s: {share:.3%} of a core (bar {_BAR:.1%}) {'PASS' if met else 'FAIL'}"
-    )
+    verdict = "PASS" if met else "FAIL"
+    print(f"idle replica, {_JOBS} jobs, {seconds:g} s: {share:.3%} of a core (bar {_BAR:.1%}) {verdict}")
     return 0 if met else 1
 
 

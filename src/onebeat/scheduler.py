@@ -320,6 +320,8 @@ class Scheduler:
             wanted = asyncio.ensure_future(self._stop_wanted.wait())
             await asyncio.wait({wanted, self._session.ticking}, return_when=asyncio.FIRST_COMPLETED)
             wanted.cancel()
+            if self._session.ticking.done():
+                self._session.ticking.result()  # a fault of ours in there must not pass for a stop
         finally:
             await self._end()
 
@@ -335,6 +337,9 @@ class Scheduler:
     async def _end(self) -> None:
         """In order, and wholly: a cancellation meanwhile stops the waiting, and goes on at the end."""
         session = self._session
+        if session.forked:
+            self._tell_fork()
+            return
         self._shutdown = session.shutdown()
         ending = asyncio.ensure_future(self._shutdown.run(session.withdraw))
         cancelled: asyncio.CancelledError | None = None

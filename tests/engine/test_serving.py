@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
-from tests.engine.given import Gate, Given
+from tests.engine.given import Gate, Given, Through
 
 import onebeat
 from onebeat import (
@@ -19,7 +20,14 @@ from onebeat import (
     ShuttingDown,
     every,
 )
-from onebeat.events import Event, RunDropped, SchedulerStarted, SchedulerStopped, SchedulerStopping
+from onebeat.events import (
+    Event,
+    ForkIgnored,
+    RunDropped,
+    SchedulerStarted,
+    SchedulerStopped,
+    SchedulerStopping,
+)
 from onebeat.stores.memory import MemoryStore
 
 
@@ -212,3 +220,44 @@ async def test_the_start_names_replica_store_and_jobs(given: Given) -> None:
     assert (started.replica.app, started.replica.label) == ("shop", "pod-1")
     assert (started.jobs, started.every_replica) == (("a", "b"), ("b",))
     assert started.store is not None
+
+
+async def test_a_forked_copy_neither_claims_nor_releases(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-ID: the run goes on in the parent; the copy says so and answers False."""
+    store, gate = Through(given.store), Gate()
+    scheduler = given.scheduler(store)
+    scheduler.add("a", every(10), gate.named("a"))
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.clock.advance(seconds=10)
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert not scheduler.run_once("b", lambda: None)
+    gate.open()
+    await given.clock.advance(seconds=30)
+    await serving
+    assert (len(store.claims), store.releases) == (1, [])
+    assert len(given.recorder.of(ForkIgnored)) == 1
+
+
+async def test_a_fault_in_the_ticker_ends_serve_with_its_error(given: Given) -> None:
+    """X-STOP: it must not pass for a stop in order."""
+
+    class NoClock(type(given.clock)):  # type: ignore[misc]
+        broken = False
+
+        def call_later(self, *arguments: Any) -> Any:
+            if self.broken:
+                self.broken = False
+                raise ZeroDivisionError
+            return super().call_later(*arguments)
+
+    given.clock = NoClock()
+    scheduler = given.scheduler()
+    scheduler.add("a", every(10), lambda: None)
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.clock.advance(seconds=5)
+    given.clock.broken = True
+    await given.clock.advance(seconds=6)
+    with pytest.raises(ZeroDivisionError):
+        await serving

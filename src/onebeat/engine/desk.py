@@ -55,6 +55,7 @@ class Desk:
 
     def __init__(self, store: ClaimStore, here: Here, releases: Releases) -> None:
         self._store = store
+        self._here = here
         self._replica = here.replica
         self._clock = here.clock
         self._observe = here.observe
@@ -90,6 +91,8 @@ class Desk:
 
     async def _send(self, batch: list[Asked]) -> None:
         """Return when the next statement may go: this one has answered, or all its bids were given up."""
+        if self._here.is_copy:
+            return
         statement = asyncio.get_running_loop().create_task(self._ask(batch))
         self._statements.add(statement)
         statement.add_done_callback(self._statements.discard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from onebeat.clock import Clock
@@ -12,9 +13,16 @@ from onebeat.model import Replica
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """This replica: who it is, its clock, whom it tells, and its settings."""
+    """This replica: who it is, its clock, whom it tells, its settings, and the process it lives in."""
 
     replica: Replica
     clock: Clock
     observe: Observer
     settings: Settings
+    pid: int
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether this process is a fork of the one the replica lives in: it must neither claim nor release,
+        for the run it would speak of goes on over there (C-ID)."""
+        return os.getpid() != self.pid

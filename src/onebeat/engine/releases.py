@@ -36,6 +36,7 @@ class Releases:
 
     def __init__(self, store: ClaimStore, here: Here) -> None:
         self._store = store
+        self._here = here
         self._replica = here.replica
         self._clock = here.clock
         self._observe = here.observe
@@ -67,6 +68,8 @@ class Releases:
             await self._pile.emptied()
 
     async def _send(self, batch: list[_Due]) -> None:
+        if self._here.is_copy:
+            return
         releasing = self._store.release([due.release for due in batch], replica=self._replica)
         try:
             await bounded(releasing, self._timeout, self._clock)

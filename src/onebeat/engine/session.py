@@ -9,6 +9,7 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -54,7 +55,7 @@ class Session:
         interrupt: Callable[[], object],
     ) -> None:
         replica = Replica(settings.app, secrets.token_hex(16), settings.label)
-        self.here = Here(replica, clock, observe, settings)
+        self.here = Here(replica, clock, observe, settings, os.getpid())
         self._store = store
         self._jobs = jobs
         self._interrupt = interrupt
@@ -66,7 +67,6 @@ class Session:
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
-        self._pid = os.getpid()
         self._backlog: list[Callable[[], object]] = []
         self._posting = threading.Lock()
         self._postponed: dict[Tick, Timer] = {}
@@ -78,7 +78,7 @@ class Session:
     @property
     def forked(self) -> bool:
         """Whether this process is a copy of the one this session was started in."""
-        return self.started and os.getpid() != self._pid
+        return self.started and self.here.is_copy
 
     # From any thread.
 
@@ -117,7 +117,7 @@ class Session:
 
     def start(self) -> None:
         """Begin: the first due instants are the first after now (W-FIRST)."""
-        self._pid = os.getpid()
+        self.here = replace(self.here, pid=os.getpid())
         self._wire()
         for job in list(self._jobs.values()):
             self._ticker.add(job.id, job.schedule)
@@ -154,7 +154,7 @@ class Session:
         self._releases = Releases(store, here) if store is not None else None
         self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
         self._pruner = Pruner(store, here) if store is not None else None
-        self._ticker = Ticker(here, admit=self._admit, abandoned=lambda: self.forked)
+        self._ticker = Ticker(here, self._admit)
         self._runs = Runs(
             here,
             attempt=Attempt(here, self._threads, self._interrupt),
@@ -188,7 +188,7 @@ class Session:
 
     def _postpone(self, tick: Tick, seconds: float) -> None:
         def again() -> None:
-            del self._postponed[tick]
+            self._postponed.pop(tick, None)
             self._admit(tick, asked_early=True)
 
         self._postponed[tick] = self.here.clock.call_later(seconds, again)

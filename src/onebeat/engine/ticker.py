@@ -19,16 +19,13 @@ _FOLLOWED_STEP = timedelta(minutes=1)
 
 
 class Ticker:
-    """Calls `admit` with each job's latest due tick. On the loop's thread.
+    """Calls `admit` with each job's latest due tick. On the loop's thread."""
 
-    `abandoned` says whether this process is a mere copy of the one that started it: then it stops.
-    """
-
-    def __init__(self, here: Here, *, admit: Callable[[Tick], object], abandoned: Callable[[], bool]) -> None:
+    def __init__(self, here: Here, admit: Callable[[Tick], object]) -> None:
+        self._here = here
         self._clock = here.clock
         self._observe = here.observe
         self._admit = admit
-        self._abandoned = abandoned
         self._agenda = Agenda()
         self._seen = here.clock.now()
         self._waking: asyncio.Future[None] | None = None
@@ -48,8 +45,8 @@ class Ticker:
         return list(self._agenda.upcoming())
 
     async def run(self) -> None:
-        """Until cancelled."""
-        while not self._abandoned():
+        """Until cancelled, or forked: a copy of a running scheduler fires nothing (C-ID)."""
+        while not self._here.is_copy:
             self._hand_out()
             await self._sleep()
 
