@@ -106,7 +106,8 @@ def rule(
     """What becomes of *bid*, given the rows of its job and its tick as they stand under the lock.
 
     The tick's own row comes first, whatever the watermark says: a token asked again after a later claim
-    is told its stored answer, and after a repair a tick once won stays won.
+    is told its stored answer, and after a repair a tick once won stays won. Once that row is pruned, which
+    takes a release, only a late duplicate can ask, and it is refused like anybody.
     """
     job = job or JobRow(first_seen=now)
     scheduled_at = micros(bid.tick.scheduled_at)
@@ -114,8 +115,6 @@ def rule(
         if tick.token == bid.token:
             return Ruled(_won(job, tick, bid, now))
         return Ruled(replace(_answer(job, bid, Ruling.CLAIMED, now), claimed_by=tick.claimed_by))
-    if bid.token == job.token and scheduled_at == job.watermark:
-        return Ruled(_won(job, job, bid, now))  # its own row is pruned
     if job.passed(scheduled_at, overlap=bid.lease is None):
         return Ruled(_answer(job, bid, Ruling.CLAIMED, now))
     if scheduled_at > now + tolerance // _MICROSECOND:
@@ -149,8 +148,8 @@ def _claimed_job(job: JobRow, bid: Bid, *, now: int, replica: Replica) -> JobRow
     return replace(claimed, token=bid.token, holder=replica.id, lease_until=now + lease, released_at=None)
 
 
-def _won(job: JobRow, claim: JobRow | TickRow, bid: Bid, now: int) -> Answer:
-    """The win as it is stored in *claim*, now or long ago."""
+def _won(job: JobRow, claim: TickRow, bid: Bid, now: int) -> Answer:
+    """The win as *claim* records it, now or long ago."""
     return replace(
         _answer(job, bid, Ruling.WON, now),
         fence=claim.fence,
