@@ -103,6 +103,11 @@ def blocked_by(holding: Collection[Tick], notes: Sequence[Note], lease: timedelt
     }
 
 
+def called_off(notes: Sequence[Note]) -> set[Tick]:
+    """What a replica that stopped had asked for, and not yet begun."""
+    return _ticks(notes, Reason.CANCELLED)
+
+
 def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedelta) -> set[Tick]:
     """What a leading clock cost: refused to the leader because an earlier run still went on, and to the
     others because the leader's next tick, within *tolerance*, had begun before they asked."""

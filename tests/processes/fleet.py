@@ -30,6 +30,11 @@ class Story:
     ledger: list[Entry]
     notes: list[Note]
 
+    @classmethod
+    def of(cls, orders: Orders) -> Story:
+        """Of the fleet whose replicas have these orders, as told so far."""
+        return cls(read_ledger(orders.ledger), read_notes(orders.notes))
+
     @property
     def twice(self) -> list[Tick]:
         return accounting.twice(self.ledger)
@@ -45,6 +50,10 @@ class Story:
     @property
     def unserved(self) -> set[Tick]:
         return accounting.unserved(self.notes)
+
+    @property
+    def called_off(self) -> set[Tick]:
+        return accounting.called_off(self.notes)
 
     @property
     def overtaken(self) -> set[Tick]:
@@ -101,7 +110,7 @@ class Fleet:
         return wait_for(lambda: self._starts(job_id)[seen:], f"a run of {job_id}", self.logs)[0].replica
 
     def story(self) -> Story:
-        return Story(read_ledger(self.orders[0].ledger), read_notes(self.orders[0].notes))
+        return Story.of(self.orders[0])
 
     def stop(self) -> Story:
         """In order, half a second after a tick, so that none is just being claimed; all must end well."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -52,5 +53,12 @@ class NoteTaker:
                 )
 
     def _write(self, kind: Kind, **what: Any) -> None:
-        note = Note(replica=self._replica, kind=kind, stamp=true_time(), shown=self._clock.now(), **what)
+        note = Note(
+            replica=self._replica,
+            kind=kind,
+            stamp=true_time(),
+            shown=self._clock.now(),
+            pid=os.getpid(),
+            **what,
+        )
         append(self._path, note)

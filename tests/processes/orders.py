@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,8 @@ LEASE_MARGIN = 1.0
 LEASE = timedelta(seconds=TIMEOUT + LEASE_MARGIN)
 TOLERANCE = timedelta(seconds=5)
 """The stores' own, which no replica here changes."""
+
+_VARIABLE = "ONEBEAT_TEST_ORDERS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,15 @@ class Orders:
     @property
     def log(self) -> Path:
         return Path(self.folder, f"{self.label}.log")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a program that finds its orders there."""
+        return {**os.environ, "PYTHONUNBUFFERED": "1", _VARIABLE: self.text()}
+
+    @classmethod
+    def from_environment(cls) -> Orders:
+        return cls.read(os.environ[_VARIABLE])
 
     def text(self) -> str:
         return json.dumps(asdict(self))

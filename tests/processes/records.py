@@ -34,6 +34,7 @@ class Entry:
     mark: Mark
     stamp: datetime
     fence: int
+    pid: int = 0
 
     @property
     def tick(self) -> Tick:
@@ -63,6 +64,7 @@ class Note:
     reason: str = ""
     claimed_by: str = ""
     took: float = 0.0
+    pid: int = 0
 
     @property
     def tick(self) -> Tick | None:
@@ -86,6 +88,7 @@ def recorded(ledger: Path, run: Run, replica: str) -> Iterator[None]:
             mark=mark,
             stamp=true_time(),
             fence=run.fence or 0,
+            pid=os.getpid(),
         )
 
     append(ledger, at(Mark.START))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 
 from tests.processes import accounting
 from tests.processes.fleet import Fleet
-from tests.processes.orders import PLAIN, QUICK, Orders, with_skews
+from tests.processes.orders import PLAIN, QUICK, Orders, orders_for, with_skews
 
 IN_THE_MIDST_OF_THE_BODY = 0.1
 
@@ -77,3 +79,14 @@ def test_clocks_three_seconds_apart_cost_at_most_what_the_leader_overtook(
     assert story.owed
     assert story.twice == []
     assert set(story.missing) <= story.overtaken, fleet.logs()
+
+
+def test_replicas_that_share_nothing_are_convicted_by_the_account(tmp_path: Path) -> None:
+    """The same fleet, each replica with a file of its own: so the tests above can fail."""
+    orders = orders_for(2, "", tmp_path)
+    apart = [replace(order, store=f"sqlite:///{tmp_path / order.label}.db") for order in orders]
+    with Fleet(apart) as fleet:
+        time.sleep(3)
+        story = fleet.stop()
+    assert story.owed
+    assert set(story.twice) >= set(story.owed)
