@@ -9,6 +9,7 @@ import calendar
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 DayTest = Callable[[date], bool]
@@ -53,14 +54,20 @@ class Spec:
 
     def at(self, wall: datetime) -> bool:
         """Whether a clock that shows *wall* shows a due time."""
-        second = self.seconds is None or _allows(self.seconds, wall.second, wall)
+        seconds, minutes, hours = self.times
         return (
-            second
-            and (self.seconds is not None or wall.second == 0)
-            and _allows(self.minutes, wall.minute, wall)
-            and _allows(self.hours, wall.hour, wall)
-            and self.on(wall.date())
+            wall.second in seconds and wall.minute in minutes and wall.hour in hours and self.on(wall.date())
         )
+
+    @cached_property
+    def times(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+        """The seconds, minutes and hours it allows."""
+        seconds = frozenset({0}) if self.seconds is None else _values(self.seconds)
+        return seconds, _values(self.minutes), _values(self.hours)
+
+
+def _values(parts: tuple[Part, ...]) -> frozenset[int]:
+    return frozenset().union(*(part.values for part in parts))
 
 
 def _allows(parts: tuple[Part, ...], value: int, day: date) -> bool:
@@ -75,12 +82,42 @@ def due_between(
     while instant <= end:
         local = instant.astimezone(zone)
         wall = local.replace(tzinfo=None, fold=0)
-        if (spec.at(wall) and _chosen(wall, zone, instant, fold)) or (
-            gap == "after" and _missing(spec, wall, local.utcoffset(), offset, step)
-        ):
+        now = local.utcoffset()
+        if spec.at(wall):
+            if _chosen(wall, zone, instant, fold):
+                yield instant
+        elif gap == "after" and now != offset and _missing(spec, wall, now, offset, step):
             yield instant
-        offset = local.utcoffset()
+        offset = now
         instant += step
+
+
+def fixed_time_between(
+    spec: Spec, hour: int, minute: int, zone: ZoneInfo, start: datetime, days: int, gap: str, fold: str
+) -> list[datetime]:
+    """The instants of one time of day on the days of *spec*: each day's wall time is shown to zoneinfo."""
+    found = set()
+    for n in range(-2, days + 2):
+        day = (start + timedelta(days=n)).date()
+        if spec.on(day):
+            wall = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001
+            both = {wall.replace(tzinfo=zone, fold=n).astimezone(UTC) for n in (0, 1)}
+            real = {moment for moment in both if moment.astimezone(zone).replace(tzinfo=None) == wall}
+            if real:
+                found |= {moment for moment in real if _chosen(wall, zone, moment, fold)}
+            elif gap == "after":
+                found.add(_end_of_gap(wall, zone, min(both)))
+    return sorted(moment for moment in found if start <= moment <= start + timedelta(days=days))
+
+
+def _end_of_gap(wall: datetime, zone: ZoneInfo, before: datetime) -> datetime:
+    """The first minute at which the clock shows more than *wall*."""
+    moment = before
+    while moment.astimezone(zone).replace(tzinfo=None) < wall:
+        moment += timedelta(minutes=1)
+    while (moment - timedelta(minutes=1)).astimezone(zone).replace(tzinfo=None) > wall:
+        moment -= timedelta(minutes=1)
+    return moment
 
 
 def _chosen(wall: datetime, zone: ZoneInfo, instant: datetime, fold: str) -> bool:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.schedules.expressions import folds, gaps, places, specs
-from tests.schedules.oracle import Spec, due_between
+from tests.schedules.oracle import Spec, due_between, fixed_time_between
 
 from onebeat.schedule import Schedule
 from onebeat.schedules.cron import cron
@@ -93,6 +93,19 @@ def test_days_agree_with_looking_at_every_day_of_three_years(spec: Spec, first: 
     assert due == expected
     due = [moment.date() for moment in _backward(schedule, start, end + timedelta(hours=23))]
     assert due == expected[::-1]
+
+
+@_many
+@given(specs(extended=True, seconds=False), st.integers(0, 23), st.integers(0, 59), places(), gaps, folds)
+def test_a_fixed_time_agrees_with_zoneinfo_day_by_day(
+    spec: Spec, hour: int, minute: int, place: tuple[str, datetime], gap: Gap, fold: Fold
+) -> None:
+    """S-DST: days apart and across several changes of the clock, found without looking at every minute."""
+    tz, start = place
+    text = " ".join([str(minute), str(hour), *spec.text.split()[2:]])
+    expected = fixed_time_between(spec, hour, minute, ZoneInfo(tz), start, 300, gap, fold)
+    schedule = cron(text, tz, extended=True, gap=gap, fold=fold)
+    _agrees(schedule, expected, start, start + timedelta(days=300))
 
 
 @_many

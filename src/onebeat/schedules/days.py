@@ -47,18 +47,20 @@ class Days:
         if not _FIRST_DAY <= day <= _LAST_DAY:
             return None if day > 0 else self.first_from(_FIRST_DAY)
         today = date.fromordinal(day + _UNIX)
-        number = today.month
-        month = today.year * 12 + number - 1
-        if self.months >> number & 1:
+        month = today.year * 12 + today.month - 1
+        if self.months >> today.month & 1:
             left = self._in_month(month) >> today.day - 1
             if left:
                 return day + (left & -left).bit_length() - 1
-        end = min(month + _MONTHS_TO_TRY, _LAST_MONTH)
-        while (month := self._month_after(month)) <= end:
+        two_years, last = self.months | self.months << 12, month + _MONTHS_TO_TRY
+        while True:
+            ahead = two_years >> month % 12 + 2
+            month += (ahead & -ahead).bit_length()
+            if month > last or month > _LAST_MONTH:
+                return None
             days = self._in_month(month)
             if days:
                 return _month(month)[0] + (days & -days).bit_length() - 1
-        return None
 
     def last_until(self, day: int) -> int | None:
         """The last of these days at or before *day*; None if there is none."""
@@ -80,21 +82,16 @@ class Days:
                     return _month(index)[0] + days.bit_length() - 1
         return None
 
-    def _month_after(self, month: int) -> int:
-        """The first month later than *month* that has some of these days."""
-        ahead = (self.months | self.months << 12) >> month % 12 + 2
-        return month + (ahead & -ahead).bit_length()
-
     def _in_month(self, index: int) -> int:
         """A mask of these days within month *index*."""
-        _, first_weekday, length = _month(index)
+        _, first_weekday, length, whole = _month(index)
         monthdays, weekdays = self.monthdays, self.weeks >> first_weekday
         for rare in self.rare_monthdays:
             monthdays |= rare.within(first_weekday, length)
         for rare in self.rare_weekdays:
             weekdays |= rare.within(first_weekday, length)
         days = monthdays | weekdays if self.either else monthdays & weekdays
-        return days & (1 << length) - 1
+        return days & whole
 
 
 @lru_cache(maxsize=4096)
@@ -112,13 +109,12 @@ def days_of(monthday: Field, month: Field, weekday: Field) -> Days:
 
 
 @lru_cache(maxsize=4096)
-def _month(index: int) -> tuple[int, int, int]:
-    """First day, its weekday (Sunday is 0) and length of month *index*, which is year * 12 + month - 1."""
-    first = date(index // 12, index % 12 + 1, 1).toordinal()
-    if index == _LAST_MONTH:
-        return first - _UNIX, first % 7, 31
-    after = date((index + 1) // 12, (index + 1) % 12 + 1, 1).toordinal()
-    return first - _UNIX, first % 7, after - first
+def _month(index: int) -> tuple[int, int, int, int]:
+    """First day, its weekday (Sunday is 0), length and mask of month *index*: year * 12 + month - 1."""
+    year, month = index // 12, index % 12 + 1
+    first = date(year, month, 1).toordinal()
+    length = 31 if month == 12 else date(year, month + 1, 1).toordinal() - first
+    return first - _UNIX, first % 7, length, (1 << length) - 1
 
 
 EVERY_DAY = Days(True, True, False, _EVERY_MONTH, _EVERY_MONTHDAY, 0x7F * _SIX_WEEKS, (), ())

@@ -36,9 +36,8 @@ class Timetable(DueBySecond):
     def due_from(self, at: int) -> int | None:
         # Inside a window the offset is constant and the wall clock is plain arithmetic. An answer past
         # its end is taken up again from there: so a gap is not due and a repeat is due twice.
-        horizon = (at if at > _SETTLED else _SETTLED) + _ALL_CALENDARS
-        reading: int | None = None
-        while at < horizon:
+        asked, reading = at, None
+        while True:
             start, opens, closes, end, offset, gap_before, gap_after = self.wall.window(at)
             begin = (at if at > opens else opens) + offset
             if gap_before and at == start:
@@ -57,7 +56,8 @@ class Timetable(DueBySecond):
                 at = max(end, due - APART)
             else:
                 at, reading = end, None
-        return None
+            if at > max(asked, _SETTLED) + _ALL_CALENDARS:
+                return None
 
     def due_until(self, at: int) -> int | None:
         asked = at
@@ -81,11 +81,13 @@ class Timetable(DueBySecond):
         due = self._first_today(reading)
         if due is None:
             today += 1
-        day = today if days.every else days.first_from(today)
-        if due is not None and day == today:
+        elif days.every:
             return due
+        day = today if days.every else days.first_from(today)
         if day is None:
             return None
+        if due is not None and day == today:
+            return due
         return day * DAY + 3600 * _lowest(self.at_hours) + self._first_in_hour()
 
     def _first_today(self, reading: int) -> int | None:
@@ -93,10 +95,8 @@ class Timetable(DueBySecond):
         # A mask shifted right holds what is still to come, and its lowest bit comes first.
         second = reading % DAY
         hours = self.at_hours >> second // 3600
-        if not hours:
-            return None
-        second %= 3600
         if hours & 1:
+            second %= 3600
             minutes = self.at_minutes >> second // 60
             if minutes & 1:
                 seconds = self.at_seconds >> second % 60
@@ -107,9 +107,9 @@ class Timetable(DueBySecond):
                 ahead = (minutes & -minutes).bit_length() - 1
                 return reading - second % 60 + 60 * ahead + _lowest(self.at_seconds)
             hours -= 1
-            if not hours:
-                return None
-        return reading - second + 3600 * _lowest(hours) + self._first_in_hour()
+        if not hours:
+            return None
+        return reading - second % 3600 + 3600 * _lowest(hours) + self._first_in_hour()
 
     def _last_reading(self, reading: int) -> int | None:
         """The last due wall time at or before *reading*."""
