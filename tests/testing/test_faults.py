@@ -33,6 +33,7 @@ class Given:
         self.store = MemoryStore(clock=self.timeline)
         self.decided: list[Answer] = []
         self.notes: list[str] = []
+        self.released: list[Release] = []
         self.road = Road(
             self.store,
             timeline=self.timeline,
@@ -41,6 +42,7 @@ class Given:
             faults=faults,
             chance=Random(1),
             decided=self.note,
+            released=self.released.extend,
             note=self.notes.append,
         )
 
@@ -55,7 +57,9 @@ async def test_a_calm_road_changes_nothing() -> None:
     given = Given(CALM)
     store: ClaimStore = given.road
     assert (await given.claim()).won
-    await store.release([Release(BID.tick, "token", Verdict.RAN)], replica=ME)
+    release = Release(BID.tick, "token", Verdict.RAN)
+    await store.release([release], replica=ME)
+    assert given.released == [release]
     assert await store.prune(app="app", keep=SECOND, limit=10) == 0
     assert not await store.repair(app="app", job_id="report")
     await store.close()

@@ -9,6 +9,7 @@ import pytest
 from tests.testing import broken
 
 from onebeat.engine.admission import Admission
+from onebeat.engine.desk import Desk
 from onebeat.engine.runs import Runs
 from onebeat.schedules.every import every
 from onebeat.testing.faults import CALM, SKEWED, STORMY, Faults
@@ -16,6 +17,7 @@ from onebeat.testing.fleet import Fleet, MakeStore
 from onebeat.testing.invariants import (
     Invariant,
     check,
+    claims_given_back,
     fences_grow,
     ids_free_at_the_end,
     never_early,
@@ -42,6 +44,7 @@ KINDS = (
     Faults(skew=4, crashes=2, deploys=1),
     Faults(skew=8, freezes=4, stall=0.1),
     Faults(outages=3, slow=0.3, slow_by=3),
+    Faults(crashes=1, slow=0.3, slow_by=4, lost_answer=0.1),
 )
 
 
@@ -136,3 +139,10 @@ def test_an_engine_that_keeps_an_outcome_to_itself_is_found_out(monkeypatch: pyt
 
     monkeypatch.setattr(Runs, "_end", tell_the_odd_ones)
     assert one_outcome_each(Fleet(1, JOBS).run())
+
+
+def test_an_engine_that_keeps_what_it_won_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-CANCEL: a claim given up may have landed all the same."""
+    monkeypatch.setattr(Desk, "_take_back", lambda desk, undecided: None)
+    slow = Faults(slow=0.3, slow_by=4)
+    assert any(claims_given_back(Fleet(seed, JOBS, faults=slow).run()) for seed in range(36))

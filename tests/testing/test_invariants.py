@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
-from onebeat.model import Answer, Bid, Outcome, Reason, Replica, Ruling, Tick
+from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Tick, Verdict
 from onebeat.schedules.every import every
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.faults import CALM, Faults
 from onebeat.testing.invariants import (
     check,
+    claims_given_back,
     fences_grow,
     ids_free_at_the_end,
     never_early,
@@ -74,6 +75,7 @@ class Told:
         for number in range(1, 6):
             self.won(number)
             self.ran(number)
+            self.story.released([Release(tick(number), f"a{number}", Verdict.RAN)])
             self.skipped(number)
 
 
@@ -176,6 +178,14 @@ def test_an_id_busy_at_the_end_is_found() -> None:
     told = Told()
     told.story.still_busy.append("report is blocked in the store")
     assert ids_free_at_the_end(told.story) == ["report is blocked in the store"]
+
+
+def test_a_claim_never_given_back_is_found_unless_its_replica_crashed() -> None:
+    told = Told()
+    told.won(1)
+    assert len(claims_given_back(told.story)) == 1
+    told.story.crashed["a"] = START
+    assert claims_given_back(told.story) == []
 
 
 def test_a_tick_nobody_started_is_found() -> None:

@@ -23,7 +23,8 @@ class Faults:
 
     skew, drift: how far a replica's clock may be off, either way, and how much it gains each second.
     freezes, crashes, deploys, outages: how many of each the story has, for the fleet as a whole.
-    A crashed replica is gone with its claims; a deploy stops one in order. Another starts in its place.
+    A crashed replica is gone with its claims, and another starts some time later; a deploy starts
+        another, and then stops one in order.
     stall: the chance that a replica freezes just before a statement or just after it; a freeze lasts
         `frozen` seconds.
     slow: the chance of a slow statement, `slow_by` seconds, on the way there or back.
@@ -103,6 +104,7 @@ class Road:
         faults: Faults,
         chance: Random,
         decided: Callable[[Sequence[Bid], Sequence[Answer]], object],
+        released: Callable[[Sequence[Release]], object],
         note: Callable[[str], object],
     ) -> None:
         self.label = store.label
@@ -114,6 +116,7 @@ class Road:
         self._faults = faults
         self._chance = chance
         self._decided = decided
+        self._released = released
         self._note = note
 
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
@@ -126,6 +129,7 @@ class Road:
         return await self._there_and_back(ask)
 
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+        self._released(releases)
         await self._there_and_back(lambda: self._store.release(releases, replica=replica))
 
     async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:

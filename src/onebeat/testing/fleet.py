@@ -121,16 +121,17 @@ class Fleet:
             replica.clock.freeze(seconds)
 
     def _crash(self) -> None:
-        self._replace(SimulatedReplica.crash)
-
-    def _deploy(self) -> None:
-        self._replace(SimulatedReplica.stop)
-
-    def _replace(self, end: Callable[[SimulatedReplica], None]) -> None:
         delay = self._chance.uniform(0, _REPLACED_WITHIN)
         if alive := self._alive():
-            end(self._chance.choice(alive))
+            self._chance.choice(alive).crash()
             self._timeline.call_later(delay, self._boot)
+
+    def _deploy(self) -> None:
+        """A replacement starts, then one of the others is told to stop."""
+        delay = self._chance.uniform(0, _REPLACED_WITHIN)
+        if others := self._alive():
+            self._boot()
+            self._timeline.call_later(delay, self._chance.choice(others).stop)
 
     def _outage(self) -> None:
         seconds = self._chance.uniform(0, self._story.faults.down)

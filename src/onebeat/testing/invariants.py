@@ -70,9 +70,18 @@ def ids_free_at_the_end(story: Story) -> list[str]:
     return list(story.still_busy)
 
 
+def claims_given_back(story: Story) -> list[str]:
+    """C-RELEASE, C-CANCEL: what a replica won it asks the store to release, ran or not, unless it crashed."""
+    return [
+        f"{told(win.tick)} won by {win.replica} was never given back"
+        for win in story.wins
+        if win.replica not in story.crashed and win.token not in story.given_back
+    ]
+
+
 def none_missing(story: Story) -> list[str]:
     """C-ONE, C-ERROR: where the faults cost nothing, each owed tick ran or its loss was reported."""
-    if not story.faults.cost_nothing or (story.faults.deploys and story.replicas == 1):
+    if not story.faults.cost_nothing:
         return []
     started = {entry.tick for entry in story.ledger}
     return [
@@ -101,6 +110,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     never_early,
     fences_grow,
     ids_free_at_the_end,
+    claims_given_back,
     none_missing,
     one_outcome_each,
 )

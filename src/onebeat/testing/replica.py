@@ -51,6 +51,7 @@ class SimulatedReplica:
             faults=faults,
             chance=self._chance,
             decided=lambda bids, answers: story.decided(name, bids, answers),
+            released=story.released,
             note=lambda text: story.note(f"{name} {text}"),
         )
         self.scheduler = self._scheduler()
@@ -71,6 +72,8 @@ class SimulatedReplica:
 
     def stop(self) -> None:
         """A deploy: told to stop, which a frozen process hears at its thaw."""
+        if self.dead:
+            return
         self._story.note(f"{self.name} is told to stop")
         self.stopping = True
         self.clock.when_awake(self.scheduler.stop)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
-from onebeat.model import Answer, Bid, Tick
+from onebeat.model import Answer, Bid, Release, Tick
 from onebeat.schedule import Schedule
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.faults import Faults
@@ -75,6 +75,7 @@ class Story:
         self.lines: list[str] = []
         self.ledger: list[Entry] = []
         self.wins: list[Win] = []
+        self.given_back: set[str] = set()
         self.heard: list[Heard] = []
         self._began_at = self.ready_at = timeline.now()
         self.closing_at: datetime | None = None
@@ -106,6 +107,9 @@ class Story:
             self.note(f"store: {told(bid.tick)} {answer.ruling} for {replica}")
             if answer.won and not any(win.token == bid.token for win in self.wins):
                 self.wins.append(Win(bid.tick, bid.token, replica, self.now, bid.lease, answer.fence))
+
+    def released(self, releases: Sequence[Release]) -> None:
+        self.given_back.update(release.token for release in releases)
 
     def report(self, replica: str, own_time: datetime, event: object) -> None:
         if not isinstance(event, SchedulerStarted | TickEnded | TicksPassedOver):
