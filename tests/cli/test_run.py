@@ -60,6 +60,15 @@ def test_several_replicas_run_every_tick_once_and_label_what_they_print(folder: 
     assert set(Counter(re.findall(r"ran (\S+)", out)).values()) == {1}
 
 
+def test_a_key_press_at_the_terminal_reaches_the_replicas_through_their_parent_alone(folder: Path) -> None:
+    process = start(folder, "run", "app:scheduler", "--replicas", "2")
+    read_until(process, "started", times=2)
+    sessions = {os.getsid(pid) for pid in (process.pid, *children(process.pid))}
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=PATIENCE)
+    assert len(sessions) == 3
+
+
 def test_a_replica_that_dies_is_told_and_not_restarted_and_the_others_go_on(folder: Path) -> None:
     process = start(folder, "run", "app:scheduler", "--replicas", "2")
     read_until(process, "started", times=2)

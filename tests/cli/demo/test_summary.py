@@ -112,6 +112,11 @@ def test_a_tick_refused_after_the_lost_lease_has_ended_is_missed() -> None:
     assert summary.missed == (at(6),)
 
 
+def test_only_the_lease_excuses_a_tick_after_the_lost_one() -> None:
+    summary = summed([at(0), at(3)], cut(at(0), "bravo"), [Refusal(at(3), Reason.BUSY)])
+    assert summary.missed == (at(3),)
+
+
 def test_a_lost_tick_of_one_job_excuses_no_other_job() -> None:
     refusals = [Refusal(at(3, "report"), Reason.OVERLAPPED)]
     assert summed([at(3, "report")], cut(at(0), "bravo"), refusals).missed == (at(3, "report"),)
