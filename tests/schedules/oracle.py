@@ -9,7 +9,7 @@ import calendar
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from zoneinfo import ZoneInfo
 
 DayTest = Callable[[date], bool]
@@ -56,7 +56,10 @@ class Spec:
         """Whether a clock that shows *wall* shows a due time."""
         seconds, minutes, hours = self.times
         return (
-            wall.second in seconds and wall.minute in minutes and wall.hour in hours and self.on(wall.date())
+            wall.second in seconds
+            and wall.minute in minutes
+            and wall.hour in hours
+            and _on(self, wall.date())
         )
 
     @cached_property
@@ -64,6 +67,9 @@ class Spec:
         """The seconds, minutes and hours it allows."""
         seconds = frozenset({0}) if self.seconds is None else _values(self.seconds)
         return seconds, _values(self.minutes), _values(self.hours)
+
+
+_on = lru_cache(maxsize=512)(Spec.on)
 
 
 def _values(parts: tuple[Part, ...]) -> frozenset[int]:
@@ -81,12 +87,13 @@ def due_between(
     instant, offset = start, (start - step).astimezone(zone).utcoffset()
     while instant <= end:
         local = instant.astimezone(zone)
-        wall = local.replace(tzinfo=None, fold=0)
         now = local.utcoffset()
-        if spec.at(wall):
-            if _chosen(wall, zone, instant, fold):
+        if spec.at(local):
+            if _chosen(local.replace(tzinfo=None, fold=0), zone, instant, fold):
                 yield instant
-        elif gap == "after" and now != offset and _missing(spec, wall, now, offset, step):
+        elif (
+            gap == "after" and now != offset and _missing(spec, local.replace(tzinfo=None), now, offset, step)
+        ):
             yield instant
         offset = now
         instant += step
