@@ -19,7 +19,6 @@ Fold = Literal["both", "first", "second"]
 # the two changes of offset nearest to each other in the tz database are almost four days apart.
 _PIECE = 22
 _PROBE = 1 << 18
-_SECOND = timedelta(seconds=1)
 # More than any two offsets differ by: instants this far apart are in the same order as their wall times.
 APART = 2 * DAY
 _EARLIEST = (datetime.min.replace(tzinfo=UTC) - EPOCH).days * DAY + APART
@@ -125,7 +124,8 @@ class Wall:
 
     def _offset(self, at: int) -> int:
         instant = EPOCH + timedelta(0, min(max(at, _EARLIEST), _LATEST))
-        return (instant.astimezone(zone(self.tz)).replace(tzinfo=UTC) - instant) // _SECOND
+        offset = instant.astimezone(zone(self.tz)).utcoffset() or timedelta(0)
+        return offset.days * DAY + offset.seconds
 
 
 def wall_of(tz: object, gap: object, fold: object) -> Wall:
