@@ -136,10 +136,10 @@ class FakeClock:
 
     async def settle(self) -> None:
         """Let the program do everything it can do without time passing."""
-        while True:
+        await until_quiet(self._loops, self._elsewhere.patience)
+        while self._elsewhere.any_open:
+            await self._elsewhere.wait_for_one()
             await until_quiet(self._loops, self._elsewhere.patience)
-            if not await self._elsewhere.wait():
-                return
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

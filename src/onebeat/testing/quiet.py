@@ -66,14 +66,18 @@ class Blocks:
         if waiter is not None and not waiter.get_loop().is_closed():
             waiter.get_loop().call_soon_threadsafe(wake, waiter)
 
-    async def wait(self) -> bool:
-        """Wait in real time until a block ends; False when there is none to wait for.
+    @property
+    def any_open(self) -> bool:
+        return bool(self._open)
+
+    async def wait_for_one(self) -> None:
+        """Wait in real time until a block ends, if there is one.
 
         Out of patience, the open blocks are left behind: nobody waits for them again.
         """
         with self._lock:
             if not self._open:
-                return False
+                return
             self._waiter = asyncio.get_running_loop().create_future()
             waiting = set(self._open)
         done, _ = await asyncio.wait({self._waiter}, timeout=self.patience)
@@ -81,4 +85,3 @@ class Blocks:
             self._waiter = None
             if not done:
                 self._open -= waiting
-        return True
