@@ -26,8 +26,10 @@ help:
 demo: .venv/installed
 	@$(BIN)/onebeat demo --seconds $(SECONDS)
 
+# Fleets of processes mostly wait: two at a time. The rest runs in one process, some of it interrupts that.
 test: .venv/developed postgresql
-	$(BIN)/pytest
+	$(BIN)/pytest --quiet --ignore tests/processes
+	$(BIN)/pytest --quiet tests/processes --numprocesses 2 --dist worksteal
 
 check: .venv/developed lint types layers test
 
