@@ -51,7 +51,7 @@ soak: .venv/developed postgresql
 	$(BIN)/pytest -m soak --timeout 1800
 
 bench: .venv/developed postgresql
-	$(BIN)/python -m bench
+	@for measured in import_time next_instants idle boundary; do $(BIN)/python -m bench.$$measured || exit; done
 
 proofs: .venv/developed
 	$(BIN)/python -m tests.project.rules
