@@ -76,6 +76,9 @@ class FakeClock:
         self._elsewhere = Blocks(patience)
 
     def now(self) -> datetime:
+        # Who reads the clock on a loop will act on it: from then on that loop has to come to rest too.
+        if (loop := asyncio._get_running_loop()) is not None:
+            self._loops.add(loop)
         return self._wall + timedelta(microseconds=self._passed)
 
     def monotonic(self) -> float:
@@ -97,7 +100,7 @@ class FakeClock:
             timer = FakeTimer(self._passed + _microseconds(seconds), call, loop)
             self._count += 1
             heapq.heappush(self._timers, (timer.due, self._count, timer))
-            self._loops.add(loop)
+        self._loops.add(loop)
         return timer
 
     @contextmanager
