@@ -61,9 +61,11 @@ async def test_a_role_without_create_is_told_what_to_do(postgres: Postgres) -> N
         admin.execute("CREATE ROLE plain LOGIN")
         async with opened(PostgresStore(postgres.dsn(name, user="plain"))) as (store,):
             with pytest.raises(StoreUnusable, match="onebeat migrate --sql"):
+                await store.migrate()
+            with pytest.raises(ClaimFailed, match="onebeat migrate --sql"):
                 await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
             admin.execute(migration_sql())
-            with pytest.raises(StoreUnusable, match="grant"):
+            with pytest.raises(ClaimFailed, match="grant"):
                 await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
             admin.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {JOBS}, {TICKS}, {MIGRATIONS} TO plain")
             [answer] = await claim(store, bid())
@@ -81,6 +83,8 @@ async def test_tables_of_a_newer_release_are_refused(database: str) -> None:
         admin.execute("INSERT INTO onebeat_migrations (version, name) VALUES (999, 'from the future')")
     async with opened(PostgresStore(database)) as (store,):
         with pytest.raises(StoreUnusable, match="999"):
+            await store.migrate()
+        with pytest.raises(ClaimFailed, match="999"):
             await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
 
 

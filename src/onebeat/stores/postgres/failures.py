@@ -17,13 +17,13 @@ def sqlstate_of(error: BaseException) -> str:
     return getattr(error, "sqlstate", None) or ""
 
 
-def failed(error: BaseException) -> ClaimFailed:
-    """*error* of any driver, as the failure the engine knows how to take."""
+def failed(error: BaseException, place: str) -> ClaimFailed:
+    """*error* of any driver at *place*, as the failure the engine knows how to take."""
     code = sqlstate_of(error)
     # The first line names what failed; the rest would repeat the statement.
     said = str(error).strip().partition("\n")[0] or type(error).__name__
     advice = _ADVICE if code in _UNPREPARED else ""
-    return ClaimFailed(f"{said} ({code or type(error).__name__}){advice}", _failure(code))
+    return ClaimFailed(f"{place}: {said} ({code or type(error).__name__}){advice}", _failure(code))
 
 
 def _failure(code: str) -> ClaimFailure:

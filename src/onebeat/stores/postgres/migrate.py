@@ -47,7 +47,7 @@ async def _version(driver: Driver, tables: Tables, *, wait: float) -> int:
     except driver.errors as error:
         if sqlstate_of(error) == UNDEFINED_TABLE:
             return 0
-        raise _unusable(driver, error) or failed(error) from error
+        raise _unusable(driver, error) or failed(error, driver.label) from error
 
 
 async def _apply(driver: Driver, tables: Tables, *, wait: float) -> None:
@@ -55,7 +55,7 @@ async def _apply(driver: Driver, tables: Tables, *, wait: float) -> None:
         await driver.fetch(migration_sql(tables.schema), wait=wait)
     except driver.errors as error:
         if sqlstate_of(error) not in _OVERTAKEN:
-            raise _unusable(driver, error) or failed(error) from error
+            raise _unusable(driver, error) or failed(error, driver.label) from error
 
 
 def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
-from onebeat.errors import ClaimFailed
+from onebeat.errors import ClaimFailed, StoreUnusable
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica, checked_duration
 from onebeat.stores.postgres.claims import CLAIM, RELEASE
 from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
@@ -77,14 +77,14 @@ class PostgresStore:
         await self._driver.close()
 
     async def _ask(self, sql: str, request: str, *, wait: float = _WAIT) -> str | None:
-        if not self._ready:
-            await self.migrate()
         try:
+            if not self._ready:
+                await self.migrate()
             return await self._driver.fetch(self._tables.into(sql), request, wait=wait)
         except self._driver.errors as error:
             # Tables that are gone, a restored database, say, are made again by whoever asks next.
             self._ready = sqlstate_of(error) != UNDEFINED_TABLE
-            raise self._told(failed(error)) from error
-
-    def _told(self, error: ClaimFailed) -> ClaimFailed:
-        return ClaimFailed(f"{self.label}: {error}", error.failure)
+            raise failed(error, self.label) from error
+        except StoreUnusable as error:
+            # Costs its ticks and no more: whoever grants what is missing need not restart anything.
+            raise ClaimFailed(str(error)) from error

@@ -20,8 +20,9 @@ RAISE_FLOORS = (
     + """
 , old AS MATERIALIZED (
     SELECT tick.job_id, tick.scheduled_at
-      FROM asked JOIN {ticks} AS tick ON tick.app = asked.app AND tick.scheduled_at < asked.kept_from
-     WHERE tick.released_at IS NOT NULL
+      FROM {ticks} AS tick
+     WHERE tick.app = (SELECT app FROM asked) AND tick.scheduled_at < (SELECT kept_from FROM asked)
+       AND tick.released_at IS NOT NULL
      ORDER BY tick.scheduled_at
      LIMIT (SELECT most FROM asked)
 ), newest AS (
@@ -41,22 +42,21 @@ UPDATE {jobs} AS job
 """
 )
 
-# A statement of its own: only a floor that has been committed lets anything go.
+# A statement of its own: only a floor that has been committed lets anything go. By place, because a planner
+# that does not know the limit would read the whole table to find a few rows.
 DELETE_BELOW_FLOORS = (
     _ALONE
     + """
 , old AS MATERIALIZED (
-    SELECT tick.app, tick.job_id, tick.scheduled_at
-      FROM asked
-      JOIN {ticks} AS tick ON tick.app = asked.app AND tick.scheduled_at < asked.kept_from
+    SELECT tick.ctid AS place
+      FROM {ticks} AS tick
       JOIN {jobs} AS job ON job.app = tick.app AND job.job_id = tick.job_id AND tick.scheduled_at <= job.floor
-     WHERE tick.released_at IS NOT NULL
+     WHERE tick.app = (SELECT app FROM asked) AND tick.scheduled_at < (SELECT kept_from FROM asked)
+       AND tick.released_at IS NOT NULL
      ORDER BY tick.scheduled_at
      LIMIT (SELECT most FROM asked)
 ), deleted AS (
-    DELETE FROM {ticks} AS tick USING old
-     WHERE tick.app = old.app AND tick.job_id = old.job_id AND tick.scheduled_at = old.scheduled_at
-       AND tick.released_at IS NOT NULL
+    DELETE FROM {ticks} AS tick WHERE tick.ctid = ANY (ARRAY(SELECT place FROM old))
     RETURNING 1
 )
 SELECT count(*)::text FROM deleted
