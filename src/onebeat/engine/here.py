@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from onebeat.clock import Clock
 from onebeat.engine.settings import Settings
@@ -20,6 +22,11 @@ class Here:
     observe: Observer
     settings: Settings
     pid: int
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def new_id(self) -> str:
+        """An id no other replica makes: this replica's own random one, and a number behind it."""
+        return f"{self.replica.id}-{next(self._numbers):x}"
 
     @property
     def is_copy(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -45,9 +44,9 @@ class Run:
         "tick",
     )
 
-    def __init__(self, job_id: str, *, replica: str, tick: Tick | None = None) -> None:
+    def __init__(self, job_id: str, run_id: str, *, replica: str, tick: Tick | None = None) -> None:
         self.job_id = job_id
-        self.run_id = secrets.token_hex(16)
+        self.run_id = run_id
         self.replica = replica
         self.tick = tick
         self.attempt = 1
@@ -55,7 +54,7 @@ class Run:
         self.started_at: datetime | None = None
         self.lateness = 0.0
         self._cause: Cancelled | None = None
-        self._waking = threading.Event()
+        self._waking: threading.Event | None = None
         self._on_cancel: Callable[[], object] | None = None
 
     @property
@@ -75,6 +74,10 @@ class Run:
     def wait(self, seconds: float | None = None) -> bool:
         """Block until cancelled, for at most *seconds*; whether it is cancelled. For plain functions:
         an `async def` is cancelled by CancelledError instead."""
+        if self._waking is None:
+            self._waking = threading.Event()  # most bodies never ask
+        if self._cause is not None:
+            return True
         return self._waking.wait(seconds)
 
     def raise_if_cancelled(self) -> None:
@@ -83,7 +86,7 @@ class Run:
             raise self._cause
 
     def __repr__(self) -> str:
-        return f"<Run {self.run_id[:8]} of {self.job_id!r}>"
+        return f"<Run {self.run_id} of {self.job_id!r}>"
 
     # For the engine, on the loop's own thread.
 
@@ -91,7 +94,8 @@ class Run:
         """The first cause counts; later ones change nothing."""
         if self._cause is None:
             self._cause = cause
-            self._waking.set()
+            if self._waking is not None:
+                self._waking.set()
             if self._on_cancel is not None:
                 self._on_cancel()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from functools import partial
 
@@ -57,7 +56,7 @@ class Runs:
         if is_too_late(admission, self._clock.now()):
             self._skip(admission, Reason.LATE)
             return
-        bid = Bid(tick, secrets.token_hex(16), admission.policy.claim_lease)
+        bid = Bid(tick, admission.run.run_id, admission.policy.claim_lease)
         asked = desk.claim(bid, partial(self._answered, admission, bid))
         admission.run.when_cancelled(asked.cancel)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, Timer
@@ -60,15 +61,16 @@ class Session:
         self._jobs = jobs
         self._interrupt = interrupt
         self.slots = Slots(
-            start=lambda admission: self.post(lambda: self._runs.start(admission)),
-            cancel=lambda admission, cause: self.post(partial(admission.run.cancel, cause)),
-            drop=lambda admission, cause: self.post(partial(self._dropped, admission, cause)),
+            start=lambda admission: self.post(self._start, admission),
+            cancel=lambda admission, cause: self.post(admission.run.cancel, cause),
+            drop=lambda admission, cause: self.post(self._dropped, admission, cause),
             void=lambda admission: admission.void(clock.now()),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
-        self._backlog: list[Callable[[], object]] = []
+        self._posted: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self._posting = threading.Lock()
+        self._taking = False
         self._postponed: dict[Tick, Timer] = {}
 
     @property
@@ -88,7 +90,7 @@ class Session:
         """Admit work that runs here and is never claimed (C-DEMAND); whether it was admitted."""
         job = self._jobs.get(job_id)
         admission = Admission(
-            Run(job_id, replica=self.here.replica.label),
+            Run(job_id, self.here.new_id(), replica=self.here.replica.label),
             body,
             job.policy if job else self.here.settings.policy,
             deadline=deadline,
@@ -98,16 +100,16 @@ class Session:
         admitted = verb(self.slots, admission)
         if admitted and token is not None:
             called_off = partial(self._called_off, admission)
-            admission.unwatch = token.watch(lambda cause: self.post(partial(called_off, cause)))
+            admission.unwatch = token.watch(lambda cause: self.post(called_off, cause))
         return admitted
 
     def add(self, job: Job) -> None:
         if self.started:
-            self.post(partial(self._ticker.add, job.id, job.schedule))
+            self.post(self._ticker.add, job.id, job.schedule)
 
     def remove(self, job_id: str) -> None:
         if self.started:
-            self.post(partial(self._ticker.remove, job_id))
+            self.post(self._ticker.remove, job_id)
 
     def upcoming(self) -> list[tuple[str, datetime]]:
         """Each job's next due instant, as the running ticker has it."""
@@ -117,17 +119,17 @@ class Session:
 
     def start(self) -> None:
         """Begin: the first due instants are the first after now (W-FIRST)."""
-        self.here = replace(self.here, pid=os.getpid())
+        # An identity of this start: a scheduler made before a fork starts in every worker (C-ID).
+        replica = replace(self.here.replica, id=secrets.token_hex(16))
+        self.here = replace(self.here, replica=replica, pid=os.getpid())
         self._wire()
         for job in list(self._jobs.values()):
             self._ticker.add(job.id, job.schedule)
         self.here.observe(self._started_event())
         loop = asyncio.get_running_loop()
         with self._posting:
-            self._loop, self._thread = loop, threading.get_ident()
-            backlog, self._backlog = self._backlog, []
-        for call in backlog:
-            loop.call_soon(call)
+            self._loop, self._thread, self._taking = loop, threading.get_ident(), True
+        loop.call_soon(self._take_posted)
         self.ticking = loop.create_task(self._ticker.run(), name="onebeat ticker")
         self._pruning = loop.create_task(self._pruner.run(), name="onebeat pruner") if self._pruner else None
 
@@ -180,11 +182,14 @@ class Session:
         if job is None:  # removed while the tick was postponed
             self._skip(tick, Reason.CANCELLED)
             return
-        run = Run(job.id, replica=self.here.replica.label, tick=tick)
+        run = Run(job.id, self.here.new_id(), replica=self.here.replica.label, tick=tick)
         claims = not job.policy.on_every_replica
         admission = Admission(run, job.body, job.policy, claims=claims, asked_early=asked_early)
         if not self.slots.run_once(admission):
             self._skip(tick, Reason.BUSY)
+
+    def _start(self, admission: Admission) -> None:
+        self._runs.start(admission)
 
     def _postpone(self, tick: Tick, seconds: float) -> None:
         def again() -> None:
@@ -206,13 +211,22 @@ class Session:
         admission.unwatch()
         self.here.observe(RunDropped(admission.job_id, cause))
 
-    def post(self, call: Callable[[], object]) -> None:
-        """Have *call* called on the loop's thread, soon and in order; before the start: with the start."""
+    def post(self, call: Callable[..., object], *arguments: Any) -> None:
+        """Have it called on the loop's thread, soon and in order; before the start: with the start."""
         with self._posting:
-            if self._loop is None:
-                self._backlog.append(call)
-            elif threading.get_ident() == self._thread:
-                self._loop.call_soon(call)
+            self._posted.append((call, arguments))
+            if self._loop is None or self._taking:
+                return
+            self._taking = True
+            if threading.get_ident() == self._thread:
+                self._loop.call_soon(self._take_posted)
             else:
                 with suppress(RuntimeError):  # the loop is closed: it has all ended
-                    self._loop.call_soon_threadsafe(call)
+                    self._loop.call_soon_threadsafe(self._take_posted)
+
+    def _take_posted(self) -> None:
+        with self._posting:
+            self._taking = False
+            posted, self._posted = self._posted, []
+        for call, arguments in posted:
+            call(*arguments)
