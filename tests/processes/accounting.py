@@ -109,15 +109,16 @@ def called_off(notes: Sequence[Note]) -> set[Tick]:
 
 
 def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedelta) -> set[Tick]:
-    """What a leading clock cost: refused to the leader because an earlier run still went on, and to the
-    others because the leader's next tick, within *tolerance*, had begun before they asked."""
+    """What clocks apart by up to *tolerance* cost: refused to those who lead because an earlier run still
+    went on, and to those who lag because a later tick had begun before they asked."""
     begun = [(entry.tick, entry.stamp) for entry in ledger if entry.mark is Mark.START]
     return {
-        tick
-        for tick in _ticks(notes, Reason.OVERLAPPED)
+        note.tick
+        for note in notes
+        if note.tick in _ticks(notes, Reason.OVERLAPPED) and note.reason == Reason.CLAIMED
         for later, stamp in begun
-        if later.job_id == tick.job_id and stamp < tick.scheduled_at
-        if timedelta(0) < later.scheduled_at - tick.scheduled_at <= tolerance
+        if later.job_id == note.tick.job_id and stamp < note.stamp
+        if timedelta(0) < later.scheduled_at - note.tick.scheduled_at <= tolerance
     }
 
 

@@ -18,6 +18,12 @@ def span(request: pytest.FixtureRequest) -> float:
     return float(request.param)
 
 
+@pytest.fixture
+def rounds(span: float) -> int:
+    """How often a fault that passes strikes in that time."""
+    return max(1, round(span / 30))
+
+
 @pytest.fixture(params=["postgresql", "sqlite"])
 def orders(request: pytest.FixtureRequest, tmp_path: Path) -> list[Orders]:
     """For eight replicas on an empty PostgreSQL database, or four on one SQLite file yet to be made."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
@@ -59,10 +60,6 @@ class Story:
     def overtaken(self) -> set[Tick]:
         return accounting.overtaken(self.notes, self.ledger, TOLERANCE)
 
-    def ticks_of(self, replica: str) -> set[Tick]:
-        """The ticks whose bodies it began."""
-        return {entry.tick for entry in self.ledger if entry.replica == replica}
-
     def lost_with(self, replica: str) -> set[Tick]:
         return accounting.lost_with(replica, self.ledger, self.notes)
 
@@ -80,19 +77,14 @@ class Fleet:
 
     def __enter__(self) -> Self:
         """All stand at the line, then go at once; return when the schedulers of all have started."""
-        for order in self.orders:
-            self._processes[order.label] = _spawn(order)
-        for order in self.orders:
-            self._hear(order)
-        for process in self._processes.values():
-            _write(process)
-        wait_for(lambda: self._ready() == set(self._processes), "every replica to be ready", self.logs)
+        with ExitStack() as unless_ready:
+            unless_ready.callback(self._kill_all)
+            self._start()
+            unless_ready.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in self._processes.values():
-            process.kill()
-            process.communicate()
+        self._kill_all()
 
     def freeze(self, label: str) -> None:
         self._processes[label].send_signal(signal.SIGSTOP)
@@ -125,6 +117,20 @@ class Fleet:
     def logs(self) -> str:
         """What all replicas logged, for when something went wrong."""
         return "\n".join(f"{order.label}: {line}" for order in self.orders for line in _lines(order.log))
+
+    def _start(self) -> None:
+        for order in self.orders:
+            self._processes[order.label] = _spawn(order)
+        for order in self.orders:
+            self._hear(order)
+        for process in self._processes.values():
+            _write(process)
+        wait_for(lambda: self._ready() == set(self._processes), "every replica to be ready", self.logs)
+
+    def _kill_all(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.communicate()
 
     def _hear(self, order: Orders) -> None:
         out = self._processes[order.label].stdout

@@ -32,8 +32,8 @@ class NoteTaker:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case SchedulerStarted():
-                self._write(Kind.READY)
+            case SchedulerStarted(replica=replica):
+                self._write(Kind.READY, identity=replica.id)
             case SchedulerStopping():
                 self._write(Kind.STOPPING)
             case SchedulerStopped():

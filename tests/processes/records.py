@@ -52,12 +52,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What *replica*'s scheduler said at true time `stamp`, when the replica's own clock showed `shown`."""
+    """What *replica*'s scheduler said at true time `stamp`, when the replica's own clock showed `shown`.
+
+    `identity` is what the scheduler calls itself when it is ready."""
 
     replica: str
     kind: Kind
     stamp: datetime
     shown: datetime
+    identity: str = ""
     job_id: str = ""
     scheduled_at: datetime | None = None
     outcome: str = ""

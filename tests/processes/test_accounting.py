@@ -49,11 +49,13 @@ def note(
     )
 
 
-def skipped(second: float, reason: str, replica: str = "r0", *, claimed_by: str = "") -> Note:
+def skipped(
+    second: float, reason: str, replica: str = "r0", *, claimed_by: str = "", stamp: float | None = None
+) -> Note:
     return Note(
         replica=replica,
         kind=Kind.TICK,
-        stamp=at(second),
+        stamp=at(second if stamp is None else stamp),
         shown=at(second),
         job_id="quick",
         scheduled_at=at(second),
@@ -119,13 +121,15 @@ def test_a_lease_excuses_what_it_refused_and_not_for_longer_than_it_ran() -> Non
     assert accounting.blocked_by({tick(1, "other")}, notes, LEASE) == set()
 
 
-def test_a_leading_clock_excuses_what_it_was_refused_and_then_overtook() -> None:
-    begun = [entry(4, Mark.START, stamp=1.0)]
-    refusals = [skipped(second, "overlapped") for second in (1, 2, 3)]
+def test_clocks_apart_excuse_what_the_leader_was_refused_and_then_overtook() -> None:
+    begun = [entry(4, Mark.START, stamp=1.5)]
+    to_leader = [skipped(second, "overlapped", "r1", stamp=second - 2) for second in (1, 2, 3)]
+    to_others = [skipped(second, "claimed", "r2") for second in (1, 2, 3)]
     tolerance = timedelta(seconds=2)
-    assert accounting.overtaken(refusals, begun, tolerance) == {tick(2), tick(3)}
-    assert accounting.overtaken([skipped(3, "claimed")], begun, tolerance) == set()
-    assert accounting.overtaken(refusals, [entry(4, Mark.START)], tolerance) == set()
+    assert accounting.overtaken(to_leader + to_others, begun, tolerance) == {tick(2), tick(3)}
+    assert accounting.overtaken(to_leader, begun, tolerance) == set()
+    assert accounting.overtaken(to_others, begun, tolerance) == set()
+    assert accounting.overtaken(to_leader + to_others, [entry(4, Mark.START)], tolerance) == set()
 
 
 def test_an_outage_lasts_from_the_failed_statements_start_to_the_first_answer() -> None:

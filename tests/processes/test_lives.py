@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for
 from tests.processes.orders import QUICK, Orders
-from tests.processes.records import Kind, Mark
+from tests.processes.records import Kind, Mark, Note
 
 Life = subprocess.Popen[str]
 
@@ -114,18 +114,20 @@ def test_a_fork_of_a_running_scheduler_fires_nothing_and_may_start_anew(orders: 
         child = int(process.stdout.readline())
         hear(process, "admitted: False", "active: 0")
         assert all(entry.pid != child for entry in Story.of(orders).ledger)
-        wait_for(lambda: ready(orders) == [process.pid, child], "the copy to start", orders.log.read_text)
+        wait_for(lambda: len(ready(orders)) == 2, "the copy to start", orders.log.read_text)
         wait_for(lambda: len(runs_of_quick(orders)) >= 8, "some ticks", orders.log.read_text)
         process.communicate("go\ngo\n", timeout=PATIENCE)
     assert process.returncode == 0
+    assert [note.pid for note in ready(orders)] == [process.pid, child]
+    assert len({note.identity for note in ready(orders)}) == 2
     story = Story.of(orders)
     assert story.twice == []
     assert story.missing == []
     assert orders.log.read_text().count("was copied by a fork") == 1
 
 
-def ready(orders: Orders) -> list[int]:
-    return [note.pid for note in Story.of(orders).notes if note.kind is Kind.READY]
+def ready(orders: Orders) -> list[Note]:
+    return [note for note in Story.of(orders).notes if note.kind is Kind.READY]
 
 
 def runs_of_quick(orders: Orders) -> list[int]:

@@ -42,12 +42,13 @@ def assert_ended_in_order(story: Story, log: str) -> None:
 
 
 def test_four_gunicorn_workers_forked_after_loading_share_every_tick(worker: Orders, span: float) -> None:
-    """C-ID, X-STOP: one Scheduler made before the fork is four replicas after it."""
+    """C-ID, X-STOP: made before the fork, it is four replicas after it, each with its own identity."""
     with WebServer(gunicorn("flask_app", "--config", f"python:{APPS}.gunicorn_hooks"), worker) as server:
         ready = server.wait_until_ready(4)
         time.sleep(span)
         story = server.stop()
     assert len({note.pid for note in ready}) == 4
+    assert len({note.identity for note in ready}) == 4
     assert story.owed
     assert story.twice == []
     assert story.missing == [], server.log()
