@@ -185,6 +185,15 @@ async def test_after_a_jump_everything_due_fires_late_and_at_once() -> None:
     assert clock.now() == START + timedelta(hours=1)
 
 
+async def test_a_late_timer_called_off_by_the_one_before_it_does_not_fire() -> None:
+    clock = FakeClock()
+    fired: list[str] = []
+    clock.call_later(1, lambda: second.cancel())
+    second = clock.call_later(2, lambda: fired.append("second"))
+    await clock.jump(seconds=10)
+    assert fired == []
+
+
 async def test_a_timer_keeps_the_context_it_was_asked_in() -> None:
     clock = FakeClock()
     colour: ContextVar[str] = ContextVar("colour", default="none")

@@ -25,6 +25,7 @@ from onebeat.testing.invariants import (
     no_overlap,
     none_missing,
     one_outcome_each,
+    won_in_order,
 )
 from onebeat.testing.story import SimulatedJob
 
@@ -112,6 +113,7 @@ def test_every_kind_of_misfortune_befalls_some_fleet() -> None:
         (broken.LocksByName, SKEWED, never_twice),
         (broken.LocksByName, Faults(stall=0.1), never_twice),
         (broken.KeepsOnlyTheLastTick, Faults(stall=0.1), never_twice),
+        (broken.KeepsOnlyTheLastTick, Faults(stall=0.1), won_in_order),
         (broken.TakesNoLease, CALM, no_overlap),
         (broken.TakesNoLease, STORMY, no_overlap),
         (broken.TrustsFastClocks, Faults(skew=20), never_early),

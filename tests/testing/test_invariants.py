@@ -23,6 +23,7 @@ from onebeat.testing.invariants import (
     none_missing,
     one_outcome_each,
     violations,
+    won_in_order,
 )
 from onebeat.testing.story import Entry, SimulatedJob, Story
 
@@ -103,6 +104,16 @@ def test_a_tick_started_twice_is_found() -> None:
     told.ran(1, "a")
     told.ran(1, "b")
     assert len(never_twice(told.story)) == 1
+
+
+def test_a_tick_won_after_a_later_one_is_found_unless_overlap_is_allowed() -> None:
+    allowed = SimulatedJob("report", every(seconds=10), policy={"overlap": "allow"})
+    for job, expected in ((JOB, 1), (allowed, 0)):
+        told = Told(job=job)
+        told.won(1)
+        told.won(3)
+        told.won(2, "b")
+        assert len(won_in_order(told.story)) == expected
 
 
 def test_a_run_beside_an_earlier_one_is_found_unless_its_lease_was_over_or_overlap_is_allowed() -> None:

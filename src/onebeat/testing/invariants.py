@@ -24,6 +24,17 @@ def never_twice(story: Story) -> list[str]:
     return [f"{told(tick)} started {times} times" for tick, times in starts.items() if times > 1]
 
 
+def won_in_order(story: Story) -> list[str]:
+    """C-ORDER: with overlap forbidden no tick is won after a later one of its job."""
+    found = []
+    for job in story.jobs.values():
+        wins = [win for win in story.wins if win.tick.job_id == job.id and not job.may_overlap]
+        for before, after in pairwise(wins):
+            if after.tick < before.tick:
+                found.append(f"{told(after.tick)} won by {after.replica} after {told(before.tick)}")
+    return found
+
+
 def no_overlap(story: Story) -> list[str]:
     """C-LEASE: with overlap forbidden, a run meets an earlier one only when that one's lease is over."""
     found = []
@@ -106,6 +117,7 @@ def one_outcome_each(story: Story) -> list[str]:
 
 INVARIANTS: tuple[Invariant, ...] = (
     never_twice,
+    won_in_order,
     no_overlap,
     never_early,
     fences_grow,
