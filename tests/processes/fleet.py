@@ -105,8 +105,8 @@ class Fleet:
         return Story.of(self.orders[0])
 
     def stop(self) -> Story:
-        """In order, half a second after a tick, so that none is just being claimed; all must end well."""
-        time.sleep((0.5 - time.time()) % 1)
+        """In order, between two ticks; all must end well."""
+        wait_for_a_pause()
         living = {label: p for label, p in self._processes.items() if label not in self._killed}
         for process in living.values():
             process.send_signal(signal.SIGTERM)
@@ -143,6 +143,11 @@ class Fleet:
     def _starts(self, job_id: str) -> list[Entry]:
         ledger = read_ledger(self.orders[0].ledger)
         return [entry for entry in ledger if entry.job_id == job_id and entry.mark is Mark.START]
+
+
+def wait_for_a_pause() -> None:
+    """Until half a second after a tick: none is just being claimed, and every body has ended."""
+    time.sleep((0.5 - time.time()) % 1)
 
 
 def wait_for(found: Callable[[], T], what: str, explain: Callable[[], str]) -> T:

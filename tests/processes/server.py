@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
-from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for
+from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for, wait_for_a_pause
 from tests.processes.orders import Orders
 from tests.processes.records import Kind, Note
 
@@ -53,7 +53,8 @@ class WebServer:
         return [note for note in Story.of(self._orders).notes if note.kind is Kind.READY]
 
     def stop(self) -> Story:
-        """As a process supervisor does it: SIGTERM to the one process it knows of."""
+        """As a process supervisor does it, between two ticks: SIGTERM to the one process it knows of."""
+        wait_for_a_pause()
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(PATIENCE)
         return Story.of(self._orders)
