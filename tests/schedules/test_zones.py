@@ -117,6 +117,14 @@ def test_gap_and_repeat_follow_the_policy() -> None:
     assert daily(2, 30, tz="Europe/Berlin", fold="second").next_after(autumn) == second
 
 
+def test_a_weekly_time_is_found_across_a_repeat_in_both_directions() -> None:
+    """S-DST, S-NEXT: inside a repeated hour, the other instant of a wall time is not passed over."""
+    weekly = cron("30 2 * * 0", "Europe/Berlin")
+    first, second = datetime(2027, 10, 31, 0, 30, tzinfo=UTC), datetime(2027, 10, 31, 1, 30, tzinfo=UTC)
+    assert weekly.next_after(first + timedelta(minutes=15)) == second
+    assert weekly.previous_before(second - timedelta(minutes=15)) == first
+
+
 def test_a_day_that_a_zone_left_out_is_not_due() -> None:
     """S-DST: Apia had no 30 December 2011; a whole day skipped obeys the same sentence."""
     schedule = cron("0 9 30 12 *", "Pacific/Apia")

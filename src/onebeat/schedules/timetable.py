@@ -38,10 +38,10 @@ class Timetable(DueBySecond):
         # its end is taken up again from there: so a gap is not due and a repeat is due twice.
         asked, reading = at, None
         while True:
-            start, opens, closes, end, offset, gap_before, gap_after = self.wall.window(at)
+            start, opens, closes, end, offset, gap = self.wall.window(at)
             begin = (at if at > opens else opens) + offset
-            if gap_before and at == start:
-                begin -= gap_before  # what was due in the gap is due now
+            if gap and at == start:
+                begin -= gap  # what was due in the gap is due now
             if reading is None or reading < begin:
                 reading = self.first_reading(begin)
                 if reading is None:
@@ -49,8 +49,6 @@ class Timetable(DueBySecond):
             due = reading - offset
             if due < closes:
                 return due if due > at else at
-            if gap_after and due < end + gap_after:
-                return end
             if end - at > APART:
                 # What the next shift may repeat was searched already: on to the day itself.
                 at = max(end, due - APART)
@@ -62,14 +60,14 @@ class Timetable(DueBySecond):
     def due_until(self, at: int) -> int | None:
         asked = at
         while True:
-            start, opens, closes, _, offset, gap_before, _ = self.wall.window(at)
+            start, opens, closes, _, offset, gap = self.wall.window(at)
             reading = self._last_reading(min(at, closes - 1) + offset)
             if reading is None:
                 return None
             due = reading - offset
             if due >= opens:
                 return due
-            if gap_before and due >= start - gap_before:
+            if gap and due >= start - gap:
                 return start
             at = min(start - 1, due + APART) if at - start > APART else start - 1
             if _SETTLED < at < asked - _ALL_CALENDARS:

@@ -29,7 +29,7 @@ class Window(NamedTuple):
     """A stretch [start, end) of epoch seconds in which the zone's offset is constant.
 
     Wall times count in [opens, closes) only: the rest repeats them and the fold policy leaves it out.
-    *gap_before* and *gap_after* are the seconds of wall time missing at start and end, when those are due.
+    *gap* is the wall time missing at start, in seconds, when the gap policy makes it due there; else 0.
     """
 
     start: int
@@ -37,8 +37,7 @@ class Window(NamedTuple):
     closes: int
     end: int
     offset: int
-    gap_before: int
-    gap_after: int
+    gap: int
 
 
 class Shift(NamedTuple):
@@ -102,15 +101,14 @@ class Wall:
         start, end = max(opening.at, low), min(closing.at, high)
         repeats = opening.before - opening.after if self.fold == "first" else 0
         repeated = closing.before - closing.after if self.fold == "second" else 0
-        skips = self.gap == "after"
+        skipped = opening.after - opening.before if self.gap == "after" and opening.at == start else 0
         return Window(
             start=start,
             opens=max(opening.at + max(repeats, 0), start),
             closes=min(closing.at - max(repeated, 0), end),
             end=end,
             offset=offset,
-            gap_before=max(opening.after - opening.before, 0) if skips and opening.at == start else 0,
-            gap_after=max(closing.after - closing.before, 0) if skips and closing.at == end else 0,
+            gap=max(skipped, 0),
         )
 
     def _bisect(self, left: int, right: int, before: int) -> int:
