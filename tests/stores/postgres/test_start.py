@@ -26,6 +26,13 @@ async def test_eight_first_starts_at_once_make_the_tables_once(postgres: Postgre
     assert postgres.run("SELECT version FROM onebeat_migrations", database=name) == [(1,)]
 
 
+async def test_the_first_claims_of_one_store_may_come_at_once(database: str) -> None:
+    """D-PG, D-POOL: its pool is opened once, its tables are made once, and none of the claims fails."""
+    async with opened(PostgresStore(database)) as (store,):
+        answers = await asyncio.gather(*(claim(store, bid()) for _ in range(8)))
+    assert [answer.won for [answer] in answers].count(True) == 1
+
+
 async def test_eight_first_starts_go_through_a_pooler(postgres: Postgres, pgbouncer: PgBouncer) -> None:
     """D-PG: the lock ends with its statement, so PgBouncer in transaction mode is no obstacle."""
     dsn = pgbouncer.dsn(postgres.new_database())

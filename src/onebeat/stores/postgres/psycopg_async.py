@@ -60,8 +60,9 @@ class OwnPool:
     async def _opened(self) -> Pool:
         here = self._here()
         if here not in self._pools:
-            pool = self._pools[here] = self._new_pool()
-            await pool.open()
+            self._pools[here] = self._new_pool()
+        # Each time: another task may have made it a moment ago and be opening it still.
+        await self._pools[here].open()
         return self._pools[here]
 
     def _new_pool(self) -> Pool:
