@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import sys
 import threading
@@ -117,6 +118,23 @@ def forked() -> None:
     background.stop()
 
 
+def with_children() -> None:
+    """At every tick one body forks a child of its own from the loop, and one from a thread."""
+    fork = multiprocessing.get_context("fork")
+
+    def from_a_thread() -> None:
+        child = fork.Process(target=time.sleep, args=(1.2,))
+        child.start()
+
+    async def from_the_loop() -> None:
+        from_a_thread()
+
+    scheduler = scheduler_on(orders.store, orders)
+    scheduler.every(1, job_id="from the loop")(from_the_loop)
+    scheduler.every(1, job_id="from a thread")(from_a_thread)
+    scheduler.run()
+
+
 LIVES: dict[str, Callable[[], None]] = {
     "impatient": impatient,
     "patient": patient,
@@ -124,6 +142,7 @@ LIVES: dict[str, Callable[[], None]] = {
     "raises KeyboardInterrupt": lambda: raising(KeyboardInterrupt()),
     "left at exit": left_at_exit,
     "forked": forked,
+    "with children": with_children,
 }
 
 if __name__ == "__main__":

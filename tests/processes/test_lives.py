@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for
+from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for, wait_for_a_pause
 from tests.processes.orders import QUICK, Orders
 from tests.processes.records import Kind, Mark, Note
 
@@ -116,6 +116,7 @@ def test_a_fork_of_a_running_scheduler_fires_nothing_and_may_start_anew(orders: 
         assert all(entry.pid != child for entry in Story.of(orders).ledger)
         wait_for(lambda: len(ready(orders)) == 2, "the copy to start", orders.log.read_text)
         wait_for(lambda: len(runs_of_quick(orders)) >= 8, "some ticks", orders.log.read_text)
+        wait_for_a_pause()
         process.communicate("go\ngo\n", timeout=PATIENCE)
     assert process.returncode == 0
     assert [note.pid for note in ready(orders)] == [process.pid, child]
@@ -124,6 +125,21 @@ def test_a_fork_of_a_running_scheduler_fires_nothing_and_may_start_anew(orders: 
     assert story.twice == []
     assert story.missing == []
     assert orders.log.read_text().count("was copied by a fork") == 1
+
+
+def test_bodies_that_fork_children_of_their_own_disturb_nothing(orders: Orders) -> None:
+    """C-ID: a child that lives on past the next tick is no replica, and keeps nothing from its parent."""
+    with life("with children", orders) as process:
+        wait_for(lambda: len(runs_of_quick(orders)) >= 4, "some ticks", orders.log.read_text)
+        wait_for_a_pause()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    story = Story.of(orders)
+    assert {entry.pid for entry in story.ledger} == {process.pid}
+    assert story.owed
+    assert story.twice == []
+    assert story.missing == []
 
 
 def ready(orders: Orders) -> list[Note]:
