@@ -29,6 +29,7 @@ from onebeat.scheduler import Scheduler
 from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
+from onebeat.schedules.explain import explain
 from onebeat.schedules.hourly import hourly
 from onebeat.schedules.local import is_local_time
 from onebeat.schedules.parse import parse
@@ -68,6 +69,7 @@ __all__ = [
     "current_run",
     "daily",
     "every",
+    "explain",
     "hourly",
     "is_local_time",
     "parse",

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Protocol
 
 
+_LONGEST_SLEEP = 2.0
+"""Seconds. The wall clock may step or the machine be suspended: it is looked at this often (W-EYES)."""
+
+
 class Timer(Protocol):
     """A call that is to come."""
 
@@ -34,6 +38,13 @@ class Clock(Protocol):
     def call_later(self, seconds: float, call: Callable[[], object]) -> Timer:
         """Call *call* on the running loop when *seconds* have passed."""
 
+    def call_at(self, moment: datetime | None, call: Callable[[], object]) -> Timer:
+        """Call *call* on the running loop when the wall clock shows *moment*, or earlier: look, and ask again.
+
+        A wall clock may step and a machine be suspended, so no caller may count on the span from here
+        to there. None is a moment that is not known yet.
+        """
+
     def elsewhere(self) -> AbstractContextManager[None]:
         """Around waiting for work this clock does not drive: a thread, a database.
 
@@ -55,6 +66,10 @@ class SystemClock:
 
     def call_later(self, seconds: float, call: Callable[[], object]) -> Timer:
         return asyncio.get_running_loop().call_later(seconds, call)
+
+    def call_at(self, moment: datetime | None, call: Callable[[], object]) -> Timer:
+        left = (moment - self.now()).total_seconds() if moment is not None else _LONGEST_SLEEP
+        return self.call_later(min(max(left, 0.0), _LONGEST_SLEEP), call)
 
     def elsewhere(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -34,6 +34,25 @@ async def test_nothing_fires_at_start_and_every_tick_fires_at_its_instant(given:
     assert lateness == [0, 0, 0]
 
 
+async def test_a_year_passes_without_a_wake_between_its_ticks(given: Given) -> None:
+    """W-EYES: a fake clock knows when the wall clock will be there; nobody has to look every two seconds."""
+    looked = 0
+
+    class Counting(type(given.clock)):  # type: ignore[misc]
+        def call_at(self, *arguments: Any) -> Any:
+            nonlocal looked
+            looked += 1
+            return super().call_at(*arguments)
+
+    given.clock = Counting()
+    scheduler = given.scheduler()
+    scheduler.add("a", "@daily", lambda: None)
+    async with scheduler:
+        await given.clock.advance(days=365)
+    assert len(given.recorder.ran("a")) == 365
+    assert looked < 2 * 365
+
+
 async def test_a_late_wake_runs_the_latest_tick_only_and_counts_the_rest(given: Given) -> None:
     """W-LATE: a suspended machine owes each job one run."""
     scheduler = given.scheduler()

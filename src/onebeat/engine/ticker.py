@@ -12,9 +12,6 @@ from onebeat.model import Tick
 from onebeat.schedule import Schedule
 from onebeat.schedules.agenda import Agenda
 
-_LONGEST_SLEEP = 2.0
-"""Seconds. The wall clock may step or the machine be suspended: it is read at least this often (W-EYES)."""
-
 _FOLLOWED_STEP = timedelta(minutes=1)
 
 
@@ -77,11 +74,9 @@ class Ticker:
             self._seen = now
 
     async def _sleep(self) -> None:
-        """To the next due instant, and never past it: a timer may be early, so the clock is read again."""
-        due = self._agenda.next_due()
-        left = (due - self._clock.now()).total_seconds() if due is not None else _LONGEST_SLEEP
+        """To the next due instant or less: the clock is read again in any case (W-EYES)."""
         self._waking = asyncio.get_running_loop().create_future()
-        timer = self._clock.call_later(min(max(left, 0.0), _LONGEST_SLEEP), self.wake)
+        timer = self._clock.call_at(self._agenda.next_due(), self.wake)
         try:
             await self._waking
         finally:

@@ -12,12 +12,14 @@ from contextvars import Context, copy_context
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypedDict, Unpack
+from weakref import WeakSet
 
 from onebeat.errors import InvalidSetting
 from onebeat.testing.quiet import Blocks, until_quiet, wake
 
 _NOTHING = timedelta()
 _MICROSECOND = timedelta(microseconds=1)
+_NEVER = timedelta.max // _MICROSECOND
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -33,22 +35,23 @@ class Units(TypedDict, total=False):
 class FakeTimer:
     """A call that is to come, on the loop that asked for it, in the context it was asked in."""
 
-    __slots__ = ("_call", "_context", "_handle", "cancelled", "due", "loop")
+    __slots__ = ("__weakref__", "_call", "_context", "_handle", "due", "loop", "over")
 
     def __init__(self, due: int, call: Callable[[], object], loop: asyncio.AbstractEventLoop) -> None:
         self.due = due
         self.loop = loop
-        self.cancelled = False
+        self.over = False  # fired, or called off
         self._call = call
         self._context: Context = copy_context()
         self._handle: asyncio.Handle | None = None
 
     def cancel(self) -> None:
-        self.cancelled = True
+        self.over = True
         if self._handle is not None:
             self._handle.cancel()
 
     def fire(self) -> None:
+        self.over = True
         if self.loop is asyncio.get_running_loop():
             self._handle = self.loop.call_soon(self._call, context=self._context)
         elif not self.loop.is_closed():
@@ -69,6 +72,7 @@ class FakeClock:
         self._wall = start.astimezone(UTC)  # what the wall clock shows when nothing has passed
         self._passed = 0  # microseconds: floats would let a tick drift away from its instant
         self._timers: list[tuple[int, int, FakeTimer]] = []
+        self._at_wall_time: WeakSet[FakeTimer] = WeakSet()
         self._count = 0
         self._moving = False
         self._lock = threading.Lock()  # timers may be asked for on several loops
@@ -96,11 +100,15 @@ class FakeClock:
 
     def call_later(self, seconds: float, call: Callable[[], object]) -> FakeTimer:
         loop = asyncio.get_running_loop()
-        with self._lock:
-            timer = FakeTimer(self._passed + _microseconds(seconds), call, loop)
-            self._count += 1
-            heapq.heappush(self._timers, (timer.due, self._count, timer))
+        timer = FakeTimer(self._passed + _microseconds(seconds), call, loop)
+        self._await(timer)
         self._loops.add(loop)
+        return timer
+
+    def call_at(self, moment: datetime | None, call: Callable[[], object]) -> FakeTimer:
+        left = math.inf if moment is None else (moment - self.now()).total_seconds()
+        timer = self.call_later(left, call)
+        self._at_wall_time.add(timer)
         return timer
 
     @contextmanager
@@ -134,8 +142,13 @@ class FakeClock:
                 await self.settle()
 
     def step(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
-        """Set the wall clock ahead, or back by a negative step. No time passes and nothing fires."""
+        """Set the wall clock ahead, or back by a negative step. No time passes and nothing fires; who
+        waits for a wall time looks again with the next `advance`."""
         self._wall += by + timedelta(**units)
+        for timer in tuple(self._at_wall_time):
+            if not timer.over:
+                timer.due = self._passed
+                self._await(timer)
 
     async def settle(self) -> None:
         """Let the program do everything it can do without time passing."""
@@ -154,11 +167,16 @@ class FakeClock:
         finally:
             self._moving = False
 
+    def _await(self, timer: FakeTimer) -> None:
+        with self._lock:
+            self._count += 1
+            heapq.heappush(self._timers, (timer.due, self._count, timer))
+
     def _next_due(self, until: int) -> FakeTimer | None:
         with self._lock:
             while self._timers and self._timers[0][0] <= until:
-                timer = heapq.heappop(self._timers)[2]
-                if not timer.cancelled:
+                due, _, timer = heapq.heappop(self._timers)
+                if not timer.over and due == timer.due:  # else called off, or made due again by a step
                     return timer
         return None
 
@@ -172,4 +190,6 @@ def _span(by: timedelta, units: Units) -> int:
 
 def _microseconds(seconds: float) -> int:
     """Rounded up, so that no timer is early; noise below a nanosecond does not make it late."""
+    if seconds == math.inf:
+        return _NEVER
     return math.ceil(round(max(seconds, 0.0) * 1_000_000, 3))

@@ -49,6 +49,10 @@ class SkewedClock:
         timer.of_timeline = self._timeline.call_later(seconds / (1 + self._drift), timer.due)
         return timer
 
+    def call_at(self, moment: datetime | None, call: Callable[[], object]) -> _SkewedTimer:
+        left = float("inf") if moment is None else (moment - self.now()).total_seconds()
+        return self.call_later(max(left, 0.0), call)
+
     def elsewhere(self) -> AbstractContextManager[None]:
         return self._timeline.elsewhere()
 
