@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-
 _LONGEST_SLEEP = 2.0
 """Seconds. The wall clock may step or the machine be suspended: it is looked at this often (W-EYES)."""
 
@@ -39,7 +38,7 @@ class Clock(Protocol):
         """Call *call* on the running loop when *seconds* have passed."""
 
     def call_at(self, moment: datetime | None, call: Callable[[], object]) -> Timer:
-        """Call *call* on the running loop when the wall clock shows *moment*, or earlier: look, and ask again.
+        """Call *call* on the running loop when the wall clock shows *moment*, or earlier: look again.
 
         A wall clock may step and a machine be suspended, so no caller may count on the span from here
         to there. None is a moment that is not known yet.
