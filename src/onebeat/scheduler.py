@@ -50,7 +50,8 @@ class Scheduler:
     store: a ClaimStore, a URL (`sqlite:///jobs.db`, `postgresql://…`), a connection pool or an engine;
         None: nothing is shared, and every replica fires every tick (a WARNING says so).
     app: the namespace that lets several services share one database.
-    replica: this replica's label in logs and history (default: the host's name); it decides nothing.
+    replica: this replica's label in logs and history; it decides nothing (default: the environment's
+        ONEBEAT_REPLICA, else the host's name).
     timeout: how long a body may run (default 1 hour; None: no limit); a job may say otherwise.
     lease_margin: by how much a claim's lease outlasts the timeout (default 1 minute).
     claim_timeout: how long a claim may take; then the tick is skipped here (default 10 seconds).

@@ -19,6 +19,7 @@ from onebeat import (
     cron,
     every,
 )
+from onebeat.events import SchedulerStarted
 
 
 def work() -> None: ...
@@ -159,6 +160,23 @@ def test_a_wrong_setting_is_a_clear_error(settings: dict[str, Any], field: str) 
     """J-TIME: refused at construction."""
     with pytest.raises(InvalidSetting, match=field):
         Scheduler(**settings)
+
+
+async def test_the_label_is_the_setting_else_the_environments_else_the_hosts_name(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-ID: it is shown, and decides nothing."""
+    monkeypatch.setattr("socket.gethostname", lambda: "host")
+    monkeypatch.delenv("ONEBEAT_REPLICA", raising=False)
+    async with given.scheduler():
+        monkeypatch.setenv("ONEBEAT_REPLICA", "pod-3")
+        async with given.scheduler(), given.scheduler(replica="named"):
+            pass
+    assert [event.replica.label for event in given.recorder.of(SchedulerStarted)] == [
+        "host",
+        "pod-3",
+        "named",
+    ]
 
 
 @pytest.mark.parametrize("nothing", [None, ""])

@@ -55,7 +55,7 @@ async def start_child(label: str, arguments: Sequence[str]) -> Child:
         stdin=PIPE,
         stdout=PIPE,
         stderr=STDOUT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "ONEBEAT_REPLICA": label},
         start_new_session=True,
     )
     return Child(label, process)

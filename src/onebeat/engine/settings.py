@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Settings:
             raise InvalidSetting("threads", threads, "a whole number, one or more")
         return cls(
             app=_name("app", app),
-            label=_name("replica", socket.gethostname() if replica is None else replica),
+            label=_name("replica", _own_label() if replica is None else replica),
             policy=Policy().with_keywords({"timeout": timeout, "lease_margin": lease_margin}),
             claim_timeout=checked_duration("claim_timeout", claim_timeout),
             shutdown_timeout=checked_duration("shutdown_timeout", shutdown_timeout),
@@ -53,6 +54,10 @@ class Settings:
             limits=checked_limits(limits),
             threads=threads,
         )
+
+
+def _own_label() -> str:
+    return os.environ.get("ONEBEAT_REPLICA") or socket.gethostname()
 
 
 def _name(field: str, got: str) -> str:
