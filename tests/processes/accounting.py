@@ -112,10 +112,11 @@ def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedel
     """What clocks apart by up to *tolerance* cost: refused to those who lead because an earlier run still
     went on, and to those who lag because a later tick had begun before they asked."""
     begun = [(entry.tick, entry.stamp) for entry in ledger if entry.mark is Mark.START]
+    refused = _ticks(notes, Reason.OVERLAPPED)
     return {
         note.tick
         for note in notes
-        if note.tick in _ticks(notes, Reason.OVERLAPPED) and note.reason == Reason.CLAIMED
+        if note.tick in refused and note.reason == Reason.CLAIMED
         for later, stamp in begun
         if later.job_id == note.tick.job_id and stamp < note.stamp
         if timedelta(0) < later.scheduled_at - note.tick.scheduled_at <= tolerance
