@@ -253,7 +253,7 @@ class Scheduler:
     @property
     def active(self) -> int:
         """How many ids are busy: running, waiting for a permit, or claiming (J-ACTIVE)."""
-        return self._session.slots.active
+        return 0 if self._session.forked else self._session.slots.active
 
     async def idle(self) -> None:
         """Return on the signal that the last busy id has ended (J-ACTIVE). On the scheduler's loop."""

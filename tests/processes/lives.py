@@ -100,10 +100,10 @@ def left_at_exit() -> None:
 
 
 def forked() -> None:
-    """A running scheduler is copied; later the copy starts one of its own."""
+    """A running scheduler is copied in the midst of a run; later the copy starts one of its own."""
     scheduler = scheduler_on(orders.store, orders)
     scheduler.start_background()
-    time.sleep(1.5)
+    time.sleep(2.1 - time.time() % 1)
     child = os.fork()
     if child:
         say(str(child))
