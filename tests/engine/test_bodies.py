@@ -14,6 +14,7 @@ from tests.engine.given import Gate, Given
 
 from onebeat import InvalidJob, InvalidSetting, Limit, Run, TimedOut, current_run, every
 from onebeat.engine.limits import checked_limits
+from onebeat.events import RunEnded, RunStarted
 from onebeat.model import Outcome, Reason
 
 
@@ -132,6 +133,28 @@ async def test_a_body_that_returns_what_nobody_runs_has_failed(given: Given, mis
     ended = await run_of(given, mistake)
     assert ended.outcome is Outcome.FAILED
     assert "nobody runs" in str(ended.error)
+
+
+async def test_a_body_that_cancels_its_own_task_and_returns_has_run(given: Given) -> None:
+    """J-BODY: a cancellation the body left behind hits nothing of what follows."""
+
+    async def body() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    assert (await run_of(given, body)).outcome is Outcome.RAN
+
+
+async def test_of_many_runs_due_at_one_instant_all_bodies_begin_before_one_end_is_told(given: Given) -> None:
+    """W-LATENESS: writing up the first must not make the last late."""
+    scheduler = given.scheduler()
+    for number in range(50):
+        scheduler.add(str(number), every(60), coroutine)
+    async with scheduler:
+        await given.clock.advance(seconds=60)
+    kinds = [type(event) for event in given.recorder.events if isinstance(event, RunStarted | RunEnded)]
+    assert kinds == [RunStarted] * 50 + [RunEnded] * 50
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
