@@ -14,12 +14,12 @@ import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
-from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import HOUR, TICK, TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
+from tests.servers.postgres import Postgres
+from tests.stores.postgres.given import HOUR, TICK, TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 LATER = Tick("report", datetime(2026, 1, 2, tzinfo=UTC))
 LATEST = Tick("report", datetime(2026, 1, 3, tzinfo=UTC))
@@ -91,7 +91,9 @@ async def test_a_cancelled_statement_gives_its_connection_up(database: str, targ
             [answer] = await claim(store, elsewhere, timeout=timedelta(seconds=5))
             assert answer.won
         [answer] = await claim(store, bid(LATEST))
-        assert answer.ruling in ("won", "overlapped"), "the cancelled statement may have landed"
+        # The cancelled statement may still land, before this one looks or while it waits for the row; what
+        # happens in that moment a refusal words as "claimed".
+        assert answer.ruling in ("won", "overlapped", "claimed")
 
 
 @pytest.mark.parametrize("target", TARGETS)
