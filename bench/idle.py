@@ -9,9 +9,8 @@ import asyncio
 import sys
 import time
 
-from tests.servers.postgres import Postgres
-
 from onebeat import Scheduler, cron
+from tests.servers.postgres import Postgres
 
 _BAR = 0.002
 _JOBS = 100

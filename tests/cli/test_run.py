@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from tests.cli.processes import PATIENCE, alive, children, eventually, start
 
 APP = """

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.engine.given import Gate, Given
 
 from onebeat import InvalidJob, InvalidSetting, Limit, Run, TimedOut, current_run, every
 from onebeat.engine.limits import checked_limits
 from onebeat.events import RunEnded, RunStarted
 from onebeat.model import Outcome, Reason
+from tests.engine.given import Gate, Given
 
 
 async def run_of(given: Given, body: Any, **settings: Any) -> Any:

@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.engine.given import Gate, Given, Through
 
 from onebeat import ClaimFailed, ClaimFailure, Scheduler, ShuttingDown, cron, every
 from onebeat.events import ClaimAnswered, ClaimStatementFailed, ClockAhead, ReleaseFailed, StoreRecovered
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Verdict
+from tests.engine.given import Gate, Given, Through
 
 
 class Failing(Through):

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.engine.given import Given
 
 from onebeat import (
     InvalidJob,
@@ -20,6 +19,7 @@ from onebeat import (
     every,
 )
 from onebeat.events import SchedulerStarted
+from tests.engine.given import Given
 
 
 def work() -> None: ...

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from tests.engine.given import Given
 
 from onebeat import every
+from tests.engine.given import Given
 
 
 async def lives_apart(given: Given, *, shared: bool, between: float) -> list[datetime]:

@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 import pytest
-from tests.engine.given import Gate, Given, Through
 
 import onebeat
 from onebeat import (
@@ -29,6 +28,7 @@ from onebeat.events import (
     SchedulerStopping,
 )
 from onebeat.stores.memory import MemoryStore
+from tests.engine.given import Gate, Given, Through
 
 
 async def test_a_scheduler_runs_once(given: Given) -> None:

@@ -9,11 +9,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.engine.given import Gate, Given, Through
 
 from onebeat import CancelToken, InvalidJob, Limit, Run, Superseded, TimedOut
 from onebeat.events import RunDropped
 from onebeat.model import Outcome, Reason
+from tests.engine.given import Gate, Given, Through
 
 
 async def test_run_once_starts_an_idle_id_and_refuses_a_busy_one(given: Given) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from tests.engine.given import Gate, Given, Through
 
 from onebeat import Limit, every
 from onebeat.events import ClockStepped, ScheduleFailed, TicksPassedOver
 from onebeat.model import Outcome, Reason, Tick
 from onebeat.schedules.agenda import Agenda
+from tests.engine.given import Gate, Given, Through
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

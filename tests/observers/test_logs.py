@@ -6,8 +6,6 @@ from logging import DEBUG, ERROR, INFO, WARNING
 from typing import get_args
 
 import pytest
-from tests.observers import given
-from tests.observers.given import NOON, REPLICA
 
 from onebeat.errors import ClaimFailed, ClaimFailure, ShuttingDown, Superseded, TimedOut
 from onebeat.events import (
@@ -25,6 +23,8 @@ from onebeat.events import (
 )
 from onebeat.model import Outcome, Reason
 from onebeat.observers.logs import LogObserver
+from tests.observers import given
+from tests.observers.given import NOON, REPLICA
 
 DOWN = ClaimFailed("no connection")
 BOOM = given.raised(ValueError("boom"))

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from tests.observers import given
-from tests.observers.given import NOON, REPLICA
-from tests.observers.test_logs import ONE_OF_EACH
 
 from onebeat.errors import ClaimFailure
 from onebeat.events import ClaimAnswered, Event, SchedulerStopped
 from onebeat.model import Outcome, Reason
 from onebeat.observers.otel import OtelObserver
+from tests.observers import given
+from tests.observers.given import NOON, REPLICA
+from tests.observers.test_logs import ONE_OF_EACH
 
 Points = dict[tuple[str, ...], Any]
 

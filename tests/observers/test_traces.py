@@ -12,12 +12,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode, Tracer
-from tests.observers import given
-from tests.observers.given import NOON, REPLICA
 
 from onebeat.events import SchedulerStopped
 from onebeat.model import Outcome, Reason
 from onebeat.observers.otel import OtelObserver
+from tests.observers import given
+from tests.observers.given import NOON, REPLICA
 
 BOOM = given.raised(ValueError("boom"))
 

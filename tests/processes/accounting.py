@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tests.processes.records import Entry, Kind, Mark, Note
-
 from onebeat import Outcome, Reason, Tick
+from tests.processes.records import Entry, Kind, Mark, Note
 
 SECOND = timedelta(seconds=1)
 _CLAIMED_WITHIN = timedelta(seconds=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.processes.orders import Orders, orders_for
 
 MINUTES = 180.0

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
+from onebeat import Tick
 from tests.processes import accounting
 from tests.processes.orders import JOBS, LEASE, TOLERANCE, Orders
 from tests.processes.records import Entry, Kind, Mark, Note, read_ledger, read_notes
-
-from onebeat import Tick
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0

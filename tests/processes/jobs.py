@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from onebeat import Run, Scheduler, SystemClock
 from tests.processes.notes import NoteTaker
 from tests.processes.orders import ALLOWED, LEASE_MARGIN, PLAIN, PLAIN_SECONDS, QUICK, TIMEOUT, Orders
 from tests.processes.records import recorded
-
-from onebeat import Run, Scheduler, SystemClock
 
 
 class WrongClock(SystemClock):

@@ -15,11 +15,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from tests.processes.jobs import scheduler_on
-from tests.processes.orders import Orders
-
 from onebeat import Scheduler
 from onebeat.events import Event, SchedulerStopping
+from tests.processes.jobs import scheduler_on
+from tests.processes.orders import Orders
 
 orders = Orders.from_environment()
 

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.processes.records import Kind, Note, append, true_time
-
 from onebeat.clock import Clock
 from onebeat.events import (
     ClaimAnswered,
@@ -18,6 +16,7 @@ from onebeat.events import (
     SchedulerStopping,
     TickEnded,
 )
+from tests.processes.records import Kind, Note, append, true_time
 
 
 class NoteTaker:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Self
 
-from tests.servers.postgres import Postgres
-
 from onebeat import Tick
+from tests.servers.postgres import Postgres
 
 _CLAIM = re.compile(rb"INSERT INTO \S*onebeat_jobs")
 _BID = re.compile(rb'"number": (\d+), "job_id": "([^"]+)", "scheduled_at": "([^"]+)"')

@@ -12,10 +12,9 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from onebeat.cli.replicas import stop_with_parent
 from tests.processes.jobs import scheduler_on
 from tests.processes.orders import Orders
-
-from onebeat.cli.replicas import stop_with_parent
 
 
 @asynccontextmanager

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from onebeat import Tick
 from tests.processes import accounting
 from tests.processes.records import Entry, Kind, Mark, Note
-
-from onebeat import Tick
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=3)

@@ -12,6 +12,7 @@ from threading import Event
 
 import psycopg
 import pytest
+
 from tests.processes.fleet import Fleet, Story
 from tests.processes.orders import ALLOWED, Orders, orders_for, with_skews
 from tests.processes.proxy import LossyProxy

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from tests.processes.fleet import PATIENCE, ROOT, Story, wait_for, wait_for_a_pause
 from tests.processes.orders import QUICK, Orders
 from tests.processes.records import Kind, Mark, Note

@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 import pytest
+
+from onebeat import Tick
 from tests.processes import accounting
 from tests.processes.fleet import Story
 from tests.processes.orders import JOBS, Orders
 from tests.processes.records import Kind, Note
 from tests.processes.server import WebServer
 from tests.servers.programs import free_port
-
-from onebeat import Tick
 
 APPS = "tests.processes.apps"
 

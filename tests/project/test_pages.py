@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.project.pages import ROOT, all_pages
 
 from onebeat import Scheduler
+from tests.project.pages import ROOT, all_pages
 
 _BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")

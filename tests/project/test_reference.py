@@ -10,7 +10,6 @@ from unittest.mock import Mock
 import click
 import pytest
 from opentelemetry.metrics import Meter
-from tests.project.pages import REFERENCE, section, table_names
 
 import onebeat
 import onebeat.testing
@@ -19,6 +18,7 @@ from onebeat.engine.job import PolicyKeywords
 from onebeat.events import Event
 from onebeat.observers.instruments import Instruments
 from onebeat.testing import plugin
+from tests.project.pages import REFERENCE, section, table_names
 
 
 def _names() -> list[str]:

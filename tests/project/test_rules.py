@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.project.rules import promised_rules, proofs, shown_proofs
 
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.project.pages import ROOT
 
 PACKAGE = ROOT / "src" / "onebeat"

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.schedules.expressions import folds, gaps, places, specs
-from tests.schedules.oracle import Spec, due_between, fixed_time_between
 
 from onebeat.schedule import Schedule
 from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.hourly import hourly
 from onebeat.schedules.wall import Fold, Gap
+from tests.schedules.expressions import folds, gaps, places, specs
+from tests.schedules.oracle import Spec, due_between, fixed_time_between
 
 _TICK = timedelta(microseconds=1)
 _MINUTE, _SECOND = timedelta(minutes=1), timedelta(seconds=1)

@@ -7,6 +7,7 @@ import signal
 from typing import Self
 
 import psycopg
+
 from tests.servers.postgres import Postgres
 from tests.servers.programs import Program, found, free_port, own_folder
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, LiteralString, Self
 
 import psycopg
+
 from tests.servers.programs import Program, found, free_port, own_folder, run
 
 _ADVICE = (

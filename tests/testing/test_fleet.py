@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.testing import broken
 
 from onebeat.engine.admission import Admission
 from onebeat.engine.desk import Desk
@@ -28,6 +27,7 @@ from onebeat.testing.invariants import (
     won_in_order,
 )
 from onebeat.testing.story import SimulatedJob
+from tests.testing import broken
 
 JOBS = (
     SimulatedJob("steady", every(seconds=1), takes=0.4),

@@ -5,10 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.project.pages import REFERENCE, section, table_names
-
 import onebeat.testing
 from onebeat.testing import FakeClock, Faults, Recorder, invariants
+from tests.project.pages import REFERENCE, section, table_names
 
 PAGE = REFERENCE / "testing.md"
 _EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -7,9 +7,8 @@ import re
 import signal
 from pathlib import Path
 
-from tests.cli.processes import PATIENCE, alive, children, eventually, start
-
 from onebeat.cli.demo.jobs import LABELS
+from tests.cli.processes import PATIENCE, alive, children, eventually, start
 
 SUMMARY = re.compile(r"owed (\d+) = ran (\d+) \+ lost (\d+) \+ blocked (\d+) \+ missed (\d+); twice (\d+)")
 

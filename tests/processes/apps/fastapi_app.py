@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+
 from tests.processes.jobs import scheduler_on
 from tests.processes.orders import Orders
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flask import Flask
+
 from tests.processes.jobs import scheduler_on
 from tests.processes.orders import Orders
 

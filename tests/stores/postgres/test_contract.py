@@ -9,14 +9,14 @@ import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import create_async_engine
-from tests.servers.pgbouncer import PgBouncer
-from tests.servers.postgres import Postgres
 
 from onebeat.claims import ClaimStore
 from onebeat.stores.postgres import PostgresStore
 from onebeat.testing.contract import ClaimStoreContract
 from onebeat.testing.contract.upkeep import UpkeepRules
 from onebeat.testing.contract.winning import WinningRules
+from tests.servers.pgbouncer import PgBouncer
+from tests.servers.postgres import Postgres
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,12 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from sqlalchemy import create_engine, text
 from sqlalchemy.ext.asyncio import create_async_engine
-from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import TICK, bid, claim, ended, opened, replica
 
 from onebeat.errors import InvalidSetting
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore, migrate
+from tests.servers.postgres import Postgres
+from tests.stores.postgres.given import TICK, bid, claim, ended, opened, replica
 
 PREPARED = "SELECT count(*) FROM pg_prepared_statements"
 

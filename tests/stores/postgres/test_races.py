@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from tests.stores.postgres.given import HOUR, TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
+from tests.stores.postgres.given import HOUR, TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 INSTANT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import psycopg
-from tests.stores.postgres.given import bid, claim, ended, opened, replica
 
 from onebeat.model import Verdict
 from onebeat.stores.postgres import PostgresStore
+from tests.stores.postgres.given import bid, claim, ended, opened, replica
 
 
 async def test_a_release_made_again_changes_no_column(database: str) -> None:

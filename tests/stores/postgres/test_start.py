@@ -6,13 +6,13 @@ import asyncio
 
 import psycopg
 import pytest
-from tests.servers.pgbouncer import PgBouncer
-from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica, waiting
 
 from onebeat.errors import ClaimFailed, InvalidSetting, StoreUnusable
 from onebeat.stores.postgres import JOBS, MIGRATIONS, REPLICAS, TICKS, PostgresStore, migrate, migration_sql
 from onebeat.stores.postgres.schema import advisory_key
+from tests.servers.pgbouncer import PgBouncer
+from tests.servers.postgres import Postgres
+from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica, waiting
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-from tests.stores.postgres.given import bid, claim, ended, opened, replica
 
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
 from onebeat.stores.postgres.schema import advisory_key
+from tests.stores.postgres.given import bid, claim, ended, opened, replica
 
 KEEP = timedelta(days=1)
 INSTANT = datetime(2026, 1, 1, tzinfo=UTC)
