@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 _LONGEST_SLEEP = 2.0
@@ -82,9 +81,9 @@ def local_zone_name() -> str | None:
     named = os.environ.get("TZ", "").removeprefix(":")
     if named:
         return _below_zoneinfo(named)
-    timezone = Path("/etc/timezone")
-    if timezone.is_file():
-        return timezone.read_text(encoding="ascii", errors="replace").strip() or None
+    if os.path.isfile("/etc/timezone"):
+        with open("/etc/timezone", encoding="ascii", errors="replace") as file:
+            return file.read().strip() or None
     return _below_zoneinfo(os.path.realpath("/etc/localtime"))
 
 

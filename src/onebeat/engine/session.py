@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-import secrets
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -55,7 +54,7 @@ class Session:
         observe: Observer,
         interrupt: Callable[[], object],
     ) -> None:
-        replica = Replica(settings.app, secrets.token_hex(16), settings.label)
+        replica = Replica(settings.app, os.urandom(16).hex(), settings.label)
         self.here = Here(replica, clock, observe, settings, os.getpid())
         self._store = store
         self._jobs = jobs
@@ -120,7 +119,7 @@ class Session:
     def start(self) -> None:
         """Begin: the first due instants are the first after now (W-FIRST)."""
         # An identity of this start: a scheduler made before a fork starts in every worker (C-ID).
-        replica = replace(self.here.replica, id=secrets.token_hex(16))
+        replica = replace(self.here.replica, id=os.urandom(16).hex())
         self.here = replace(self.here, replica=replica, pid=os.getpid())
         self._wire()
         for job in list(self._jobs.values()):

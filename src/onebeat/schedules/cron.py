@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from onebeat.errors import InvalidSchedule
 from onebeat.schedules.days import days_of
-from onebeat.schedules.durations import read_duration
 from onebeat.schedules.every import Every, every_seconds
 from onebeat.schedules.fields import (
     HOUR,
@@ -77,6 +76,8 @@ def cron(
     zone, body = _zone_and_body(text)
     wall = wall_of(tz if zone is None else zone, gap, fold)
     if body.startswith(_EVERY):
+        from onebeat.schedules.durations import read_duration  # fractions are slow to import
+
         return every_seconds(read_duration(body.removeprefix(_EVERY)), body)
     words = body.split()
     if body.startswith("@"):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from fractions import Fraction
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from onebeat.errors import InvalidSchedule
 from onebeat.schedules.instants import DueBySecond
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
-_LONGEST = timedelta.max // timedelta(seconds=1)
+_SECOND = timedelta(seconds=1)
+_LONGEST = timedelta.max // _SECOND
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,7 +66,8 @@ def every(
     if any(named.values()):
         raise InvalidSchedule("every", named, "either a duration or days=, hours=, minutes=, seconds=")
     if isinstance(duration, timedelta):
-        return every_seconds(Fraction(duration // timedelta(microseconds=1), 1_000_000), duration)
+        whole, rest = divmod(duration, _SECOND)
+        return every_seconds(0 if rest else whole, duration)
     return every_seconds(_exact("every", duration), duration)
 
 
@@ -74,8 +79,12 @@ def every_seconds(period: Fraction | int, got: object) -> Every:
     return Every(int(period))
 
 
-def _exact(field: str, number: float) -> Fraction:
+def _exact(field: str, number: float) -> Fraction | int:
     """*number* as it is written: 1.1 is eleven tenths, not the nearest binary fraction."""
-    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+    if isinstance(number, int) and not isinstance(number, bool):
+        return int(number)
+    if not isinstance(number, float) or not isfinite(number):
         raise InvalidSchedule(field, number, "a finite number or a timedelta")
-    return Fraction(repr(number))
+    from fractions import Fraction  # slow to import, and rarely needed
+
+    return Fraction(float.__repr__(number))  # a subclass may write itself in another way

@@ -8,7 +8,8 @@ _DURABLE = """
 WITH settings AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'on', true) AS synchronous_commit
 ), asked AS MATERIALIZED (
-    SELECT ask, ask->>'app' AS app FROM settings, CAST($1::text AS jsonb) AS ask
+    SELECT ask, ask->>'app' AS app, CAST($2::text AS json) AS rows
+      FROM settings, CAST($1::text AS jsonb) AS ask
      WHERE synchronous_commit IS NOT NULL
 )
 """
@@ -41,7 +42,7 @@ CLAIM = (
            job.watermark, job.floor,
            job.released_at IS NULL AND job.lease_until > clock_timestamp() AS blocked
       FROM asked
-     CROSS JOIN jsonb_to_recordset(ask->'bids')
+     CROSS JOIN json_to_recordset(rows)
         AS bid(number int, job_id text, scheduled_at timestamptz, token text, lease float8)
       LEFT JOIN LATERAL (
            SELECT * FROM {jobs} AS job WHERE job.app = asked.app AND job.job_id = bid.job_id LIMIT 1
@@ -93,9 +94,9 @@ CLAIM = (
      WHERE tick.token = excluded.token
     RETURNING tick.job_id, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at
 )
-SELECT jsonb_agg(jsonb_build_object(
-           'number', bids.number,
-           'ruling', CASE
+SELECT json_build_object('store_time', clock_timestamp(), 'answers', json_agg(json_build_array(
+           bids.number,
+           CASE
                WHEN recorded.job_id IS NOT NULL OR bids.won_with = bids.token THEN 'won'
                WHEN bids.won_with IS NOT NULL
                  OR bids.scheduled_at <= bids.floor
@@ -104,13 +105,11 @@ SELECT jsonb_agg(jsonb_build_object(
                WHEN bids.lease IS NOT NULL AND bids.blocked THEN 'overlapped'
                WHEN clock_timestamp() > bids.deadline THEN 'expired'
                ELSE 'claimed' END,
-           'store_time', clock_timestamp(),
-           'watermark', coalesce(taken.watermark, bids.watermark),
-           'fence', coalesce(recorded.fence, bids.fence),
-           'attempt', coalesce(recorded.attempt, bids.attempt),
-           'previous_at', CASE WHEN recorded.job_id IS NULL THEN bids.previous_at
-                          ELSE recorded.previous_at END,
-           'claimed_by', coalesce(recorded.claimed_by, bids.claimed_by)))::text
+           coalesce(taken.watermark, bids.watermark),
+           coalesce(recorded.fence, bids.fence),
+           coalesce(recorded.attempt, bids.attempt),
+           CASE WHEN recorded.job_id IS NULL THEN bids.previous_at ELSE recorded.previous_at END,
+           coalesce(recorded.claimed_by, bids.claimed_by))))::text
   FROM bids
   LEFT JOIN taken ON taken.job_id = bids.job_id
   LEFT JOIN recorded ON recorded.job_id = bids.job_id
@@ -131,7 +130,7 @@ RELEASE = (
 , ended AS MATERIALIZED (
     SELECT app, ended.*
       FROM asked
-     CROSS JOIN jsonb_to_recordset(ask->'releases')
+     CROSS JOIN json_to_recordset(rows)
         AS ended(job_id text, scheduled_at timestamptz, token text, verdict text,
                  started_at timestamptz, finished_at timestamptz, error text)
 ), locked AS MATERIALIZED (

@@ -10,9 +10,9 @@ from onebeat.errors import ClaimFailed, StoreUnusable
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica, checked_duration
 from onebeat.stores.postgres.claims import CLAIM, RELEASE
 from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
-from onebeat.stores.postgres.migrate import brought_up
 from onebeat.stores.postgres.schema import Tables
 from onebeat.stores.postgres.targets import driver_for
+from onebeat.stores.postgres.upgrade import brought_up
 from onebeat.stores.postgres.upkeep import DELETE_BELOW_FLOORS, RAISE_FLOORS, REPAIR
 from onebeat.stores.postgres.wire import answers, claim_request, release_request
 
@@ -50,11 +50,11 @@ class PostgresStore:
         request = claim_request(bids, replica, timeout, self._tolerance)
         # A timeout already spent still gets its answer: the bids may have landed before.
         wait = max(timeout.total_seconds(), 1.0)
-        return answers(bids, await self._ask(CLAIM, request, wait=wait) or "")
+        return answers(bids, await self._ask(CLAIM, *request, wait=wait) or "")
 
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         if releases:
-            await self._ask(RELEASE, release_request(releases, replica))
+            await self._ask(RELEASE, *release_request(releases, replica))
 
     async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
         request = json.dumps({"app": app, "keep": min(keep, LONGEST).total_seconds(), "limit": limit})
@@ -76,11 +76,11 @@ class PostgresStore:
     async def close(self) -> None:
         await self._driver.close()
 
-    async def _ask(self, sql: str, request: str, *, wait: float = _WAIT) -> str | None:
+    async def _ask(self, sql: str, *texts: str, wait: float = _WAIT) -> str | None:
         try:
             if not self._ready:
                 await self.migrate()
-            return await self._driver.fetch(self._tables.into(sql), request, wait=wait)
+            return await self._driver.fetch(self._tables.into(sql), *texts, wait=wait)
         except self._driver.errors as error:
             # Tables that are gone, a restored database, say, are made again by whoever asks next.
             self._ready = sqlstate_of(error) != UNDEFINED_TABLE

@@ -3,81 +3,88 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import lru_cache
 
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling
 
 
-def claim_request(bids: Sequence[Bid], replica: Replica, timeout: timedelta, tolerance: timedelta) -> str:
-    """The argument of CLAIM."""
-    return json.dumps(
+def claim_request(
+    bids: Sequence[Bid], replica: Replica, timeout: timedelta, tolerance: timedelta
+) -> tuple[str, str]:
+    """The arguments of CLAIM: who asks and how, and the bids."""
+    ask = {
+        "app": replica.app,
+        "replica": replica.id,
+        "label": replica.label,
+        "timeout": min(timeout, LONGEST).total_seconds(),
+        "tolerance": tolerance.total_seconds(),
+    }
+    rows = [
         {
-            "app": replica.app,
-            "replica": replica.id,
-            "label": replica.label,
-            "timeout": min(timeout, LONGEST).total_seconds(),
-            "tolerance": tolerance.total_seconds(),
-            "bids": [
-                {
-                    "number": number,
-                    "job_id": bid.tick.job_id,
-                    "scheduled_at": bid.tick.scheduled_at.isoformat(),
-                    "token": bid.token,
-                    "lease": None if bid.lease is None else min(bid.lease, LONGEST).total_seconds(),
-                }
-                for number, bid in enumerate(bids)
-            ],
+            "number": number,
+            "job_id": bid.tick.job_id,
+            "scheduled_at": bid.tick.scheduled_at.isoformat(),
+            "token": bid.token,
+            "lease": None if bid.lease is None else min(bid.lease, LONGEST).total_seconds(),
         }
-    )
+        for number, bid in enumerate(bids)
+    ]
+    return json.dumps(ask), json.dumps(rows)
 
 
 def answers(bids: Sequence[Bid], told: str) -> list[Answer]:
     """What CLAIM told, one answer a bid, in the order of *bids*."""
-    rows = sorted(json.loads(told), key=lambda row: int(row["number"]))
-    return [_answer(bid, row) for bid, row in zip(bids, rows, strict=True)]
+    reply = json.loads(told)
+    store_time = _instant(reply["store_time"])
+    answers: list[Answer | None] = [None] * len(bids)
+    for number, *row in reply["answers"]:
+        answers[number] = _answer(bids[number], store_time, *row)
+    return [answer for answer in answers if answer is not None]
 
 
-def release_request(releases: Sequence[Release], replica: Replica) -> str:
-    """The argument of RELEASE."""
-    return json.dumps(
+def release_request(releases: Sequence[Release], replica: Replica) -> tuple[str, str]:
+    """The arguments of RELEASE: who asks, and the releases."""
+    rows = [
         {
-            "app": replica.app,
-            "releases": [
-                {
-                    "job_id": release.tick.job_id,
-                    "scheduled_at": release.tick.scheduled_at.isoformat(),
-                    "token": release.token,
-                    "verdict": release.verdict,
-                    "started_at": release.started_at and release.started_at.isoformat(),
-                    "finished_at": release.finished_at and release.finished_at.isoformat(),
-                    "error": release.error and _storable(release.error),
-                }
-                for release in releases
-            ],
+            "job_id": release.tick.job_id,
+            "scheduled_at": release.tick.scheduled_at.isoformat(),
+            "token": release.token,
+            "verdict": release.verdict,
+            "started_at": release.started_at and release.started_at.isoformat(),
+            "finished_at": release.finished_at and release.finished_at.isoformat(),
+            "error": release.error and _storable(release.error),
         }
-    )
+        for release in releases
+    ]
+    return json.dumps({"app": replica.app}), json.dumps(rows)
 
 
-def _answer(bid: Bid, row: Mapping[str, Any]) -> Answer:
-    ruling = Ruling(row["ruling"])
-    won = ruling is Ruling.WON
+def _answer(
+    bid: Bid,
+    store_time: datetime,
+    told: str,
+    watermark: str | None,
+    fence: int,
+    attempt: int,
+    previous_at: str | None,
+    claimed_by: str | None,
+) -> Answer:
+    ruling = Ruling(told)
+    newest = None if watermark is None else _instant(watermark)
+    if ruling is not Ruling.WON:
+        return Answer(bid.tick, bid.token, ruling, store_time, newest, claimed_by=claimed_by)
+    previous = None if previous_at is None else _instant(previous_at)
     return Answer(
-        bid.tick,
-        bid.token,
-        ruling,
-        store_time=datetime.fromisoformat(row["store_time"]).astimezone(UTC),
-        watermark=_instant(row["watermark"]),
-        fence=row["fence"] if won else 0,
-        attempt=row["attempt"] if won else 1,
-        previous_at=_instant(row["previous_at"]) if won else None,
-        claimed_by=row["claimed_by"],
+        bid.tick, bid.token, ruling, store_time, newest, fence, attempt, previous, claimed_by=claimed_by
     )
 
 
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text).astimezone(UTC)
+@lru_cache(maxsize=256)
+def _instant(text: str) -> datetime:
+    """In UTC. Most answers of a batch name the same few instants."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def _storable(text: str) -> str:
