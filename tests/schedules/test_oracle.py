@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from onebeat.schedule import Schedule
+from onebeat.schedules import dues
 from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.hourly import hourly
@@ -23,10 +24,7 @@ _many = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCh
 
 
 def _forward(schedule: Schedule, start: datetime, end: datetime) -> Iterator[datetime]:
-    due = schedule.next_after(start - _TICK)
-    while due is not None and due <= end:
-        yield due
-        due = schedule.next_after(due)
+    return dues.due_between(schedule, start - _TICK, end)
 
 
 def _backward(schedule: Schedule, start: datetime, end: datetime) -> Iterator[datetime]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import datetime
 from itertools import islice
 
 import click
 
 from onebeat.cli.expression import expression_parameters, read_expression, read_moment
-from onebeat.schedule import Schedule
+from onebeat.schedules.dues import due_after
 
 
 @click.command("next")
@@ -36,11 +34,3 @@ def command(
         return
     for text in texts:
         click.echo(text)
-
-
-def due_after(schedule: Schedule, moment: datetime) -> Iterator[datetime]:
-    """Every due instant later than *moment*, in order."""
-    due = schedule.next_after(moment)
-    while due is not None:
-        yield due
-        due = schedule.next_after(due)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from onebeat.errors import InvalidSchedule
 from onebeat.schedule import Schedule
+from onebeat.schedules.dues import due_after
 from onebeat.schedules.english import days_in_words, listing, times_in_words
 from onebeat.schedules.every import Every
 from onebeat.schedules.instants import EPOCH, epoch_seconds
@@ -40,13 +42,9 @@ def explain(
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_INSTANTS:
         raise InvalidSchedule("count", count, f"a whole number from 0 to {_MOST_INSTANTS}")
     known, moment = schedule_of(schedule, tz), instant_or_now(after)
-    instants: list[datetime] = []
-    due = known.next_after(moment) if count else None
-    while due is not None and len(instants) < count:
-        instants.append(due)
-        due = known.next_after(due)
+    instants = tuple(islice(due_after(known, moment), count))
     warnings = _warnings(known, moment) if isinstance(known, Timetable) else ()
-    return Explanation(describe(known), tuple(instants), tuple(warnings))
+    return Explanation(describe(known), instants, tuple(warnings))
 
 
 def describe(schedule: Schedule) -> str:

@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
 from onebeat.model import Outcome, Reason, Tick
+from onebeat.schedules.dues import due_between
 from onebeat.testing.story import Entry, SimulatedJob, Story, told
 
 Invariant = Callable[[Story], list[str]]
@@ -200,16 +201,7 @@ def _outcomes_of(story: Story, replica: str, job: SimulatedJob, since: datetime)
     ran = [entry.tick for entry in story.ledger if entry.replica == replica and entry.tick.job_id == job.id]
     yield from (f"{told(tick)} ran on {replica} without an outcome" for tick in ran if not ended[tick])
     latest = max([tick.scheduled_at for tick in ended] + [event.latest for event in over], default=since)
-    evaluated = _due_between(job, since, latest)
+    evaluated = len(list(due_between(job.schedule, since, latest)))
     heard_of = len(ended) + sum(event.count for event in over)
     if evaluated != heard_of:
         yield f"{replica} evaluated {evaluated} ticks of {job.id} and told of {heard_of}"
-
-
-def _due_between(job: SimulatedJob, since: datetime, until: datetime) -> int:
-    count = 0
-    due = job.schedule.next_after(since)
-    while due is not None and due <= until:
-        count += 1
-        due = job.schedule.next_after(due)
-    return count

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
 from onebeat.model import Answer, Bid, Release, Tick
 from onebeat.schedule import Schedule
+from onebeat.schedules.dues import due_after
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.faults import Faults
 
@@ -128,11 +130,9 @@ class Story:
         assert self.closing_at is not None, "the story has not ended"
         lasted = self.closing_at - self._began_at
         apart = timedelta(seconds=self.faults.skew) + self.faults.drift * lasted
-        due = job.schedule.next_after(self.ready_at + apart)
         end = self.closing_at - apart - timedelta(seconds=1)
-        while due is not None and due < end:
+        for due in takewhile(lambda due: due < end, due_after(job.schedule, self.ready_at + apart)):
             yield Tick(job.id, due)
-            due = job.schedule.next_after(due)
 
 
 def told(tick: Tick) -> str:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from onebeat.cli.demo.ledger import Entry, Mark
 from onebeat.model import Reason, Tick
 from onebeat.schedule import Schedule
+from onebeat.schedules.dues import due_between
 
 # How long after its instant the killed replica may have claimed the tick that it lost.
 _CLAIM_DELAY = timedelta(seconds=1)
@@ -55,7 +56,7 @@ def owed_ticks(schedules: Mapping[str, Schedule], *, since: datetime, until: dat
     return sorted(
         Tick(job_id, instant)
         for job_id, schedule in schedules.items()
-        for instant in _due(schedule, since, until)
+        for instant in due_between(schedule, since, until)
     )
 
 
@@ -85,13 +86,6 @@ def account(
         **{head: tuple(ticks) for head, ticks in heads.items()},
         twice=tuple(sorted(tick for tick, count in starts.items() if count > 1)),
     )
-
-
-def _due(schedule: Schedule, since: datetime, until: datetime) -> Iterator[datetime]:
-    due = schedule.next_after(since)
-    while due is not None and due <= until:
-        yield due
-        due = schedule.next_after(due)
 
 
 def _lost(ledger: Sequence[Entry], refusals: Sequence[Refusal], killed: str | None) -> Iterator[Tick]:
