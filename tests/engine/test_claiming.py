@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from onebeat import ClaimFailed, ClaimFailure, Scheduler, ShuttingDown, cron, every
+from onebeat.engine.runs import bounded_text
 from onebeat.events import ClaimAnswered, ClaimStatementFailed, ClockAhead, ReleaseFailed, StoreRecovered
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Verdict
 from tests.engine.given import Gate, Given, Through
@@ -380,7 +381,7 @@ async def test_a_run_carries_fence_attempt_and_replica_and_its_verdict_is_releas
     async def body(run: Any) -> None:
         seen.append((run.fence, run.attempt, run.replica, run.scheduled_at))
         if len(seen) == 2:
-            raise ValueError("a\0b\ud800")
+            raise ValueError("a\0b")
 
     async with one_job(given, store, body, replica="pod-7"):
         await given.clock.advance(minutes=2)
@@ -389,8 +390,20 @@ async def test_a_run_carries_fence_attempt_and_replica_and_its_verdict_is_releas
     assert later_fence > fence > 0
     ran, failed = (release for batch in store.releases for release in batch)
     assert (ran.verdict, failed.verdict) == (Verdict.RAN, Verdict.FAILED)
-    assert failed.error == "ValueError: a\\0b\\ud800"
+    assert failed.error == "ValueError: a\\0b"
     assert failed.started_at == failed.finished_at == failed.tick.scheduled_at
+
+
+def test_an_error_is_stored_as_bounded_text_that_any_database_takes() -> None:
+    """C-RELEASE: whatever a body raises, its release is no bad one."""
+
+    class Unprintable(Exception):
+        def __str__(self) -> str:
+            raise ZeroDivisionError
+
+    assert bounded_text(ValueError("a\0b\ud800")) == "ValueError: a\\0b\\ud800"
+    assert bounded_text(Unprintable()) == "Unprintable (its text raised ZeroDivisionError)"
+    assert len(bounded_text(ValueError("\ud800" * 10_000))) == 2_000
 
 
 async def test_a_tick_cancelled_at_shutdown_while_it_runs_is_released_as_cancelled(given: Given) -> None:

@@ -171,5 +171,5 @@ def bounded_text(error: BaseException) -> str:
         text = f"{type(error).__name__}: {error}"
     except Exception as unprintable:  # an exception of a user's job may fail even to be printed
         text = f"{type(error).__name__} (its text raised {type(unprintable).__name__})"
-    clean = text[:_LONGEST_ERROR].replace("\0", "\\0")
-    return clean.encode("utf-8", "backslashreplace").decode("utf-8")
+    clean = text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+    return clean[:_LONGEST_ERROR]
