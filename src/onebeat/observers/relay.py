@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import inspect
 import logging
-import os
 import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 
 from onebeat.errors import InvalidSetting
 from onebeat.events import Event, Observer
+from onebeat.forks import at_fork
 
 MOST_WAITING = 10_000
 """How many events may wait for slow observers; what comes on top is dropped for them."""
@@ -36,8 +35,8 @@ class Relay:
         self._complained: set[tuple[int, type[BaseException]]] = set()
         self._closed = False
         self._start_over()
-        if self._apart and hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_if_alive(self._start_over))
+        if self._apart:
+            at_fork(in_child=self._start_over)
 
     def __call__(self, event: Event) -> None:
         for observer in self._inline:
@@ -141,15 +140,3 @@ def _checked(observer: Observer) -> Observer:
 
 def _name(observer: Observer) -> str:
     return str(getattr(observer, "__qualname__", type(observer).__qualname__))
-
-
-def _if_alive(method: Callable[[], None]) -> Callable[[], None]:
-    """*method*, forgotten with its object: a fork hook can never be taken back."""
-    reference = weakref.WeakMethod(method)
-
-    def call() -> None:
-        bound = reference()
-        if bound is not None:
-            bound()
-
-    return call

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
+
+from onebeat.forks import at_fork
 
 T = TypeVar("T")
 _Calls = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
@@ -30,8 +30,7 @@ class OwnThread:
         self._calls: _Calls | None = None
         self._start = Lock()
         self._working = Lock()
-        if hasattr(os, "register_at_fork"):
-            self._mind_forks()
+        at_fork(before=self._before_fork, in_parent=self._after_in_parent, in_child=self._after_in_child)
 
     async def call(self, work: Callable[[], T]) -> T:
         """What *work* returns or raises. Cancelled, it is dropped if it waits, else goes on unheard."""
@@ -68,11 +67,6 @@ class OwnThread:
             else:
                 future.set_result(answer)
 
-    def _mind_forks(self) -> None:
-        # Weakly: what is registered stays registered, and would keep every store for ever.
-        before, parent, child = map(_weakly, (self._before_fork, self._after_in_parent, self._after_in_child))
-        os.register_at_fork(before=before, after_in_parent=parent, after_in_child=child)
-
     def _before_fork(self) -> None:
         self._start.acquire()
         self._working.acquire()
@@ -85,15 +79,3 @@ class OwnThread:
     def _after_in_child(self) -> None:
         self._calls = None  # its thread was left behind
         self._after_in_parent()
-
-
-def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """*method*, called as long as its object lives."""
-    reference = weakref.WeakMethod(method)
-
-    def call() -> None:
-        bound = reference()
-        if bound is not None:
-            bound()
-
-    return call
