@@ -28,7 +28,7 @@ demo: .venv/installed
 
 # Fleets of processes mostly wait: two at a time. The rest runs in one process, some of it interrupts that.
 test: .venv/developed postgresql
-	$(BIN)/pytest --quiet --ignore tests/processes
+	$(BIN)/pytest --quiet --ignore tests/processes --numprocesses 2
 	$(BIN)/pytest --quiet tests/processes --numprocesses 2 --dist worksteal
 
 check: .venv/developed lint types layers test

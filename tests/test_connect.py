@@ -59,7 +59,7 @@ def test_a_store_passes_through() -> None:
         "sqlite:///:memory:",
         b"postgresql://user:secret@host/db",
         5,
-        object(),
+        pytest.param(object(), id="object"),
         MemoryStore,
     ],
     ids=ascii,
