@@ -105,8 +105,7 @@ class Scheduler:
         )
         self._jobs: dict[str, Job] = {}
         self._registering = threading.Lock()
-        self._stop_wanted = asyncio.Event()
-        self._shutdown: Shutdown | None = None
+        self._ending: tuple[Shutdown, asyncio.Task[None]] | None = None
         self._fork_told = False
         self._session = self._new_session()
 
@@ -307,21 +306,19 @@ class Scheduler:
 
     def stop(self) -> None:
         """Stop in order, from any thread, without waiting; again changes nothing."""
-        self._session.post(self._stop_wanted.set)
+        self._session.post(self._begin_end)
 
     def _stop_or_hurry(self) -> None:
-        if self._shutdown is not None:
-            self._shutdown.hurry()
-        self._stop_wanted.set()
+        if self._ending is not None:
+            self._ending[0].hurry()
+        self._begin_end()
 
     async def _serve(self, begun: Callable[[], object]) -> None:
         self._begin()
         begun()
         try:
-            wanted = asyncio.ensure_future(self._stop_wanted.wait())
-            await asyncio.wait({wanted, self._session.ticking}, return_when=asyncio.FIRST_COMPLETED)
-            wanted.cancel()
-            if self._session.ticking.done():
+            await asyncio.wait({self._session.ticking})
+            if self._ending is None:
                 self._session.ticking.result()  # a fault of ours in there must not pass for a stop
         finally:
             await self._end()
@@ -330,10 +327,17 @@ class Scheduler:
         if self._session.forked:
             # A copy starts a life of its own: nothing of the parent's is used in it.
             self._session = self._new_session()
-            self._stop_wanted = asyncio.Event()
+            self._ending = None
         if self._session.started:
             raise AlreadyRan("a scheduler runs once; make a new one to run again")
         self._session.start()
+
+    def _begin_end(self) -> tuple[Shutdown, asyncio.Task[None]]:
+        """Stop, whoever waits for it then: `serve`, or the end of an `async with`. On the loop's thread."""
+        if self._ending is None:
+            shutdown = self._session.shutdown()
+            self._ending = shutdown, asyncio.ensure_future(shutdown.run(self._session.withdraw))
+        return self._ending
 
     async def _end(self) -> None:
         """In order, and wholly: a cancellation meanwhile stops the waiting, and goes on at the end."""
@@ -341,15 +345,14 @@ class Scheduler:
         if session.forked:
             self._tell_fork()
             return
-        self._shutdown = session.shutdown()
-        ending = asyncio.ensure_future(self._shutdown.run(session.withdraw))
+        shutdown, ending = self._begin_end()
         cancelled: asyncio.CancelledError | None = None
         while not ending.done():
             try:
                 await asyncio.wait({ending})
             except asyncio.CancelledError as error:
                 cancelled = error
-                self._shutdown.hurry()
+                shutdown.hurry()
         session.close()
         if self._closes_store and self._store is not None:
             await self._store.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +20,7 @@ from onebeat import (
     cron,
     every,
 )
-from onebeat.events import SchedulerStarted
+from onebeat.events import Event, SchedulerStarted
 from tests.engine.given import Given
 
 
@@ -183,3 +185,49 @@ async def test_the_label_is_the_setting_else_the_environments_else_the_hosts_nam
 def test_no_store_is_no_store(nothing: Any) -> None:
     """C-EVERY-REPLICA: an unset DATABASE_URL gives none, and no file."""
     assert Scheduler(nothing)._store is None
+
+
+async def test_a_job_added_while_the_scheduler_starts_is_not_lost(given: Given) -> None:
+    """J-ADD: registered is registered, from whatever thread or observer, and removed is removed."""
+
+    def at_the_start(event: Event) -> None:
+        if isinstance(event, SchedulerStarted):
+            scheduler.add("late", every(10), lambda: None)
+            scheduler.remove("early")
+
+    at_the_start.inline = True  # type: ignore[attr-defined]
+    scheduler = Scheduler(clock=given.clock, observers=[at_the_start, given.recorder])
+    scheduler.add("early", every(10), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=30)
+    assert {event.tick.job_id for event in given.recorder.ended()} == {"late"}
+    assert len(given.recorder.ran("late")) == 3
+
+
+def test_after_its_end_a_scheduler_may_still_be_told_things(given: Given) -> None:
+    """J-VERBS: none of it raises for a loop that is closed."""
+    scheduler = given.scheduler()
+
+    async def serve() -> None:
+        async with scheduler:
+            pass
+
+    asyncio.run(serve())
+    scheduler.stop()
+    scheduler.add("a", every(10), lambda: None)
+    assert scheduler.remove("a")
+    assert not scheduler.run_once("a", lambda: None)
+
+
+def test_a_signal_handler_may_stop_a_scheduler_whose_thread_is_telling_it_something(given: Given) -> None:
+    """X-STOP: the handler runs in that thread, in the middle of anything."""
+    scheduler = given.scheduler()
+    stopped = threading.Event()
+
+    def told_and_interrupted() -> None:
+        with scheduler._session._posting:
+            scheduler.stop()
+        stopped.set()
+
+    threading.Thread(target=told_and_interrupted, daemon=True).start()
+    assert stopped.wait(5)

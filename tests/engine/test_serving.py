@@ -261,3 +261,17 @@ async def test_a_fault_in_the_ticker_ends_serve_with_its_error(given: Given) -> 
     await given.clock.advance(seconds=6)
     with pytest.raises(ZeroDivisionError):
         await serving
+
+
+async def test_told_to_stop_it_stops_also_where_nothing_but_a_block_serves_it(given: Given) -> None:
+    """X-STOP: `async with` waits at its end for what `stop()` has begun."""
+    gate, scheduler = Gate(), given.scheduler()
+    async with scheduler:
+        scheduler.run_once("a", gate.named("a"))
+        await given.until_quiet()
+        scheduler.stop()
+        await given.until_quiet()
+        assert gate.cancelled == ["a"]
+        assert not scheduler.run_once("b", lambda: None)
+        assert len(given.recorder.of(SchedulerStopped)) == 1
+    assert len(given.recorder.of(SchedulerStopped)) == 1

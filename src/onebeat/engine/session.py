@@ -68,9 +68,10 @@ class Session:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._posted: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._posting = threading.Lock()
+        self._posting = threading.RLock()  # a signal's handler may post while its thread is posting
         self._taking = False
         self._postponed: dict[Tick, Timer] = {}
+        self._ticker: Ticker | None = None
 
     @property
     def started(self) -> bool:
@@ -103,16 +104,16 @@ class Session:
         return admitted
 
     def add(self, job: Job) -> None:
-        if self.started:
+        if self._ticker is not None:
             self.post(self._ticker.add, job.id, job.schedule)
 
     def remove(self, job_id: str) -> None:
-        if self.started:
+        if self._ticker is not None:
             self.post(self._ticker.remove, job_id)
 
     def upcoming(self) -> list[tuple[str, datetime]]:
         """Each job's next due instant, as the running ticker has it."""
-        return self._ticker.upcoming() if self.started else []
+        return self._ticker.upcoming() if self._ticker is not None else []
 
     # On the loop's thread.
 
@@ -122,14 +123,16 @@ class Session:
         replica = replace(self.here.replica, id=os.urandom(16).hex())
         self.here = replace(self.here, replica=replica, pid=os.getpid())
         self._wire()
+        # Before the jobs are looked at: what comes or goes meanwhile is posted to it.
+        ticker = self._ticker = Ticker(self.here, self._admit)
         for job in list(self._jobs.values()):
-            self._ticker.add(job.id, job.schedule)
-        self.here.observe(self._started_event())
+            ticker.add(job.id, job.schedule)
+        self.here.observe(self._started_event(ticker.next_due()))
         loop = asyncio.get_running_loop()
         with self._posting:
             self._loop, self._thread, self._taking = loop, threading.get_ident(), True
         loop.call_soon(self._take_posted)
-        self.ticking = loop.create_task(self._ticker.run(), name="onebeat ticker")
+        self.ticking = loop.create_task(ticker.run(), name="onebeat ticker")
         self._pruning = loop.create_task(self._pruner.run(), name="onebeat pruner") if self._pruner else None
 
     def shutdown(self) -> Shutdown:
@@ -155,7 +158,6 @@ class Session:
         self._releases = Releases(store, here) if store is not None else None
         self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
         self._pruner = Pruner(store, here) if store is not None else None
-        self._ticker = Ticker(here, self._admit)
         self._runs = Runs(
             here,
             attempt=Attempt(here, self._threads, self._interrupt),
@@ -165,14 +167,14 @@ class Session:
             postpone=self._postpone,
         )
 
-    def _started_event(self) -> SchedulerStarted:
+    def _started_event(self, first_due: datetime | None) -> SchedulerStarted:
         jobs = list(self._jobs.values())
         return SchedulerStarted(
             replica=self.here.replica,
             store=self._store.label if self._store is not None else None,
             jobs=tuple(job.id for job in jobs),
             every_replica=tuple(job.id for job in jobs if job.policy.on_every_replica),
-            first_due=self._ticker.next_due(),
+            first_due=first_due,
         )
 
     def _admit(self, tick: Tick, asked_early: bool = False) -> None:
@@ -217,10 +219,10 @@ class Session:
             if self._loop is None or self._taking:
                 return
             self._taking = True
-            if threading.get_ident() == self._thread:
-                self._loop.call_soon(self._take_posted)
-            else:
-                with suppress(RuntimeError):  # the loop is closed: it has all ended
+            with suppress(RuntimeError):  # the loop is closed: it has all ended
+                if threading.get_ident() == self._thread:
+                    self._loop.call_soon(self._take_posted)
+                else:
                     self._loop.call_soon_threadsafe(self._take_posted)
 
     def _take_posted(self) -> None:
