@@ -26,7 +26,7 @@ help:
 demo: .venv/installed
 	@$(BIN)/onebeat demo --seconds $(SECONDS)
 
-# Fleets of processes mostly wait: two at a time. The rest runs in one process, some of it interrupts that.
+# Fleets of real processes want the machine to themselves: apart from the tests that compute.
 test: .venv/developed postgresql
 	$(BIN)/pytest --quiet --ignore tests/processes --numprocesses 2
 	$(BIN)/pytest --quiet tests/processes --numprocesses 2 --dist worksteal
