@@ -10,9 +10,12 @@ import ast
 import asyncio
 import inspect
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -67,9 +70,9 @@ def test_the_readmes_services_start_and_stop(tmp_path: Path, monkeypatch: pytest
     service, worker = (code for mark, code in _blocks(ROOT / "README.md") if not mark)
 
     async def start_both() -> None:
-        shown = {"__name__": "shown"}
+        shown: dict[str, Any] = {"__name__": "shown"}
         exec(compile(service, "README.md", "exec"), shown)
-        async with shown["app"].router.lifespan_context(shown["app"]):  # type: ignore[attr-defined]
+        async with shown["app"].router.lifespan_context(shown["app"]):
             assert [job.id for job in _scheduler(shown).jobs] == ["refresh-prices"]
         exec(compile(worker, "README.md", "exec"), shown)
         async with _scheduler(shown):
@@ -78,7 +81,43 @@ def test_the_readmes_services_start_and_stop(tmp_path: Path, monkeypatch: pytest
     asyncio.run(start_both())
 
 
-def _scheduler(shown: dict[str, str]) -> Scheduler:
+@pytest.mark.timeout(20)
+async def test_the_app_of_the_fastapi_guide_starts_anew_each_time_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'jobs.db'}")
+    shown = _executed("fastapi.md")
+    for _ in range(2):
+        app = shown["make_app"]()
+        async with app.router.lifespan_context(app):
+            pass
+
+
+@pytest.mark.timeout(20)
+def test_the_hook_of_the_flask_guide_starts_its_scheduler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'jobs.db'}")
+    shown = _executed("flask.md")
+    scheduler = _scheduler(shown)
+    monkeypatch.setitem(sys.modules, "shop", SimpleNamespace(scheduler=scheduler))
+    shown["post_worker_init"](None)
+    assert [job_id for job_id, _ in scheduler.upcoming()] == ["outbox"]
+    scheduler.stop()
+    for thread in threading.enumerate():
+        if thread.name == "onebeat scheduler":
+            thread.join()
+
+
+def _executed(guide: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {"__name__": "shown"}
+    for mark, code in _blocks(ROOT / "docs" / "guides" / guide):
+        if not mark:
+            exec(compile(code, guide, "exec"), shown)
+    return shown
+
+
+def _scheduler(shown: dict[str, Any]) -> Scheduler:
     scheduler = shown["scheduler"]
     assert isinstance(scheduler, Scheduler)
     return scheduler
