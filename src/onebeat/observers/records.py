@@ -8,7 +8,7 @@ from itertools import islice
 
 from onebeat.model import Tick
 
-MOST_NAMED = 20
+_MOST_NAMED = 20
 
 
 class Records:
@@ -55,6 +55,6 @@ def counted(count: int, thing: str) -> str:
 
 def named(job_ids: Collection[str]) -> str:
     """The ids, as many as fit in a line, in quotes: an id may hold anything that is not a control."""
-    text = ", ".join(repr(job_id) for job_id in islice(job_ids, MOST_NAMED))
-    more = len(job_ids) - MOST_NAMED
+    text = ", ".join(repr(job_id) for job_id in islice(job_ids, _MOST_NAMED))
+    more = len(job_ids) - _MOST_NAMED
     return f"{text} and {more} more" if more > 0 else text

@@ -7,12 +7,19 @@ from datetime import timedelta
 from threading import Lock
 
 from onebeat.clock import Clock, SystemClock
-from onebeat.model import Answer, Bid, Release, Replica, Tick, checked_duration
-from onebeat.stores.ruling import JobRow, TickRow, end, micros, repair, rule
-
-_MICROSECOND = timedelta(microseconds=1)
-_JobKey = tuple[str, str]
-_TickKey = tuple[str, str, int]
+from onebeat.model import Answer, Bid, Release, Replica, checked_duration
+from onebeat.stores.ruling import (
+    MICROSECOND,
+    JobKey,
+    JobRow,
+    TickKey,
+    TickRow,
+    end,
+    micros,
+    repair,
+    rule,
+    tick_key,
+)
 
 
 class MemoryStore:
@@ -29,8 +36,8 @@ class MemoryStore:
         self._clock = clock or SystemClock()
         self._tolerance = checked_duration("tolerance", tolerance)
         self._lock = Lock()
-        self._jobs: dict[_JobKey, JobRow] = {}
-        self._ticks: dict[_TickKey, TickRow] = {}
+        self._jobs: dict[JobKey, JobRow] = {}
+        self._ticks: dict[TickKey, TickRow] = {}
 
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         arrived = self._clock.monotonic()
@@ -39,7 +46,7 @@ class MemoryStore:
             return [self._rule(bid, replica, expired) for bid in bids]
 
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        key = _tick_key(replica.app, bid.tick)
+        key = tick_key(replica.app, bid.tick)
         ruled = rule(
             self._jobs.get(key[:2]),
             self._ticks.get(key),
@@ -55,14 +62,14 @@ class MemoryStore:
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         with self._lock:
             for release in releases:
-                key = _tick_key(replica.app, release.tick)
+                key = tick_key(replica.app, release.tick)
                 self._write(
                     key, *end(self._jobs.get(key[:2]), self._ticks.get(key), release, now=self._now())
                 )
 
     async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
         with self._lock:
-            young = self._now() - keep // _MICROSECOND
+            young = self._now() - keep // MICROSECOND
             old = sorted(
                 (key[2], key)
                 for key, tick in self._ticks.items()
@@ -87,12 +94,8 @@ class MemoryStore:
     def _now(self) -> int:
         return micros(self._clock.now())
 
-    def _write(self, key: _TickKey, job: JobRow | None, tick: TickRow | None) -> None:
+    def _write(self, key: TickKey, job: JobRow | None, tick: TickRow | None) -> None:
         if job is not None:
             self._jobs[key[:2]] = job
         if tick is not None:
             self._ticks[key] = tick
-
-
-def _tick_key(app: str, tick: Tick) -> _TickKey:
-    return app, tick.job_id, micros(tick.scheduled_at)

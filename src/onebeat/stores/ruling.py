@@ -11,18 +11,28 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling
+from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling, Tick
 
+MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+
+JobKey = tuple[str, str]
+"""App and job id."""
+
+TickKey = tuple[str, str, int]
+"""App, job id and instant."""
 
 
 def micros(instant: datetime) -> int:
-    return (instant - _EPOCH) // _MICROSECOND
+    return (instant - _EPOCH) // MICROSECOND
 
 
 def instant(micros_: int) -> datetime:
-    return _EPOCH + micros_ * _MICROSECOND
+    return _EPOCH + micros_ * MICROSECOND
+
+
+def tick_key(app: str, tick: Tick) -> TickKey:
+    return app, tick.job_id, micros(tick.scheduled_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,7 @@ def rule(
         return Ruled(replace(_answer(job, bid, Ruling.CLAIMED, now), claimed_by=tick.claimed_by))
     if job.passed(scheduled_at, overlap=bid.lease is None):
         return Ruled(_answer(job, bid, Ruling.CLAIMED, now))
-    if scheduled_at > now + tolerance // _MICROSECOND:
+    if scheduled_at > now + tolerance // MICROSECOND:
         return Ruled(_answer(job, bid, Ruling.EARLY, now))
     if bid.lease is not None and job.blocks(now):
         return Ruled(_answer(job, bid, Ruling.OVERLAPPED, now))
@@ -144,7 +154,7 @@ def _claimed_job(job: JobRow, bid: Bid, *, now: int, replica: Replica) -> JobRow
         claimed = replace(claimed, watermark=scheduled_at, previous_at=job.watermark, attempt=1)
     if bid.lease is None:
         return claimed
-    lease = min(bid.lease, LONGEST) // _MICROSECOND
+    lease = min(bid.lease, LONGEST) // MICROSECOND
     return replace(claimed, token=bid.token, holder=replica.id, lease_until=now + lease, released_at=None)
 
 

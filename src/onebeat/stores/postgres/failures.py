@@ -17,11 +17,15 @@ def sqlstate_of(error: BaseException) -> str:
     return getattr(error, "sqlstate", None) or ""
 
 
+def first_line(error: BaseException) -> str:
+    """What failed; the lines below it would repeat the statement."""
+    return str(error).strip().partition("\n")[0]
+
+
 def failed(error: BaseException, place: str) -> ClaimFailed:
     """*error* of any driver at *place*, as the failure the engine knows how to take."""
     code = sqlstate_of(error)
-    # The first line names what failed; the rest would repeat the statement.
-    said = str(error).strip().partition("\n")[0] or type(error).__name__
+    said = first_line(error) or type(error).__name__
     advice = _ADVICE if code in _UNPREPARED else ""
     return ClaimFailed(f"{place}: {said} ({code or type(error).__name__}){advice}", _failure(code))
 

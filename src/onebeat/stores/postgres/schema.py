@@ -61,10 +61,10 @@ class Tables:
         return sql
 
     def _qualified(self, table: str) -> str:
-        return table if self.schema is None else f"{quoted(self.schema)}.{table}"
+        return table if self.schema is None else f"{_quoted(self.schema)}.{table}"
 
 
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -95,9 +95,9 @@ def migration_sql(schema: str | None = None) -> str:
 def _create_schema(schema: str | None) -> str:
     if schema is None:
         return ""
-    name = quoted(schema)
+    name = _quoted(schema)
     literal = "'" + name.replace("'", "''") + "'"
-    return _CREATE_SCHEMA.replace("{literal}", f"{literal}").replace("{schema}", name)
+    return _CREATE_SCHEMA.replace("{literal}", literal).replace("{schema}", name)
 
 
 def _migrations() -> Iterator[tuple[int, str, str]]:

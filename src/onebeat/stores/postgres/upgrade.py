@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onebeat.errors import ClaimFailed, ClaimFailure, StoreUnusable
 from onebeat.stores.postgres.driver import Driver
-from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
+from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, first_line, sqlstate_of
 from onebeat.stores.postgres.schema import Tables, migration_sql, newest_version
 
 _VERSION = "SELECT max(version)::text FROM {migrations}"
@@ -61,8 +61,8 @@ async def _apply(driver: Driver, tables: Tables, *, wait: float) -> None:
 def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:
     if sqlstate_of(error) not in _NO_PRIVILEGE:
         return None
-    said = str(error).strip().partition("\n")[0]
     return StoreUnusable(
-        f"the tables of {driver.label} cannot be made or read by this role ({said}): have one that may "
-        "run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE, DELETE on them"
+        f"the tables of {driver.label} cannot be made or read by this role ({first_line(error)}): have one "
+        "that may run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE, DELETE "
+        "on them"
     )

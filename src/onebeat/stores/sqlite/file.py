@@ -14,8 +14,7 @@ from onebeat.clock import SystemClock
 from onebeat.errors import StoreUnusable
 from onebeat.stores.sqlite.schema import migrate
 
-LEAST_VERSION = (3, 24, 0)
-"""Upserts came with it, in June 2018."""
+_LEAST_VERSION = (3, 24, 0)  # upserts came with it, in June 2018
 
 
 def apply_migrations(path: str | os.PathLike[str], *, patience: float = 30.0) -> int:
@@ -32,10 +31,10 @@ def apply_migrations(path: str | os.PathLike[str], *, patience: float = 30.0) ->
         file.close()
 
 
-def check_version() -> None:
+def _check_version() -> None:
     """Raise StoreUnusable when the SQLite library is too old."""
-    if sqlite3.sqlite_version_info < LEAST_VERSION:
-        least = ".".join(map(str, LEAST_VERSION))
+    if sqlite3.sqlite_version_info < _LEAST_VERSION:
+        least = ".".join(map(str, _LEAST_VERSION))
         raise StoreUnusable(f"SQLite {least} or newer is needed, this Python has {sqlite3.sqlite_version}")
 
 
@@ -46,7 +45,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: str, *, synchronous: str, patience: float) -> None:
-        check_version()
+        _check_version()
         self.path = os.path.abspath(path)  # a later chdir must not name another file
         self._synchronous = synchronous
         self._patience = patience
@@ -96,7 +95,7 @@ class SqliteFile:
 
     def advice(self, error: sqlite3.Error) -> str:
         """What *error* means here and what to do about it."""
-        code = primary_code(error)
+        code = _primary_code(error)
         folder = os.path.dirname(self.path)
         if code == sqlite3.SQLITE_CANTOPEN and not os.path.isdir(folder):
             return f"its folder does not exist; create {folder} ({error})"
@@ -140,14 +139,14 @@ def _switch_to_wal(db: sqlite3.Connection, patience: float) -> None:
         raise StoreUnusable("it cannot be put into WAL mode: is it on a network file system, or in memory?")
 
 
-def primary_code(error: sqlite3.Error) -> int:
+def _primary_code(error: sqlite3.Error) -> int:
     """SQLite's own code; that of an error of Python's module, which has none, is SQLITE_ERROR."""
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code & 0xFF
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    return primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+    return _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 _ADVICE = {

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from operator import attrgetter
 
-from onebeat.stores.ruling import JobRow, TickRow
+from onebeat.stores.ruling import JobKey, JobRow, TickKey, TickRow
 
 # Every column by its name, never a whole-row REPLACE: a newer replica's columns survive an older one.
 _JOB = """
@@ -85,9 +85,6 @@ DELETE FROM onebeat_ticks
 # Not dataclasses.astuple: it copies every value, and a batch has a thousand rows.
 _of_job = attrgetter(*JobRow.__slots__)
 _of_tick = attrgetter(*TickRow.__slots__)
-
-JobKey = tuple[str, str]
-TickKey = tuple[str, str, int]
 
 
 def read_job(db: sqlite3.Connection, key: JobKey) -> JobRow | None:

@@ -11,8 +11,8 @@ from typing import Literal, TypeVar
 
 from onebeat.clock import Clock, SystemClock
 from onebeat.errors import ClaimFailed, ClaimFailure, InvalidSetting, StoreUnusable
-from onebeat.model import Answer, Bid, Release, Replica, Tick, checked_duration
-from onebeat.stores.ruling import end, micros, repair, rule
+from onebeat.model import Answer, Bid, Release, Replica, checked_duration
+from onebeat.stores.ruling import MICROSECOND, end, micros, repair, rule, tick_key
 from onebeat.stores.sqlite import rows
 from onebeat.stores.sqlite.file import SqliteFile, is_busy
 from onebeat.stores.sqlite.thread import OwnThread
@@ -20,7 +20,6 @@ from onebeat.stores.sqlite.thread import OwnThread
 T = TypeVar("T")
 
 _LEAST_PATIENCE = timedelta(seconds=5)
-_MICROSECOND = timedelta(microseconds=1)
 # Faults of what was asked, not of the file: asked again they would fail again.
 _REFUSALS = (
     sqlite3.DataError,
@@ -80,7 +79,7 @@ class SqliteStore:
             return [self._rule(db, bid, replica, expired) for bid in bids]
 
     def _rule(self, db: sqlite3.Connection, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        key = _tick_key(replica.app, bid.tick)
+        key = tick_key(replica.app, bid.tick)
         ruled = rule(
             rows.read_job(db, key[:2]),
             rows.read_tick(db, key),
@@ -99,7 +98,7 @@ class SqliteStore:
     def _release(self, releases: Sequence[Release], app: str) -> None:
         with self._file.writing() as db:
             for release in releases:
-                key = _tick_key(app, release.tick)
+                key = tick_key(app, release.tick)
                 job, tick = rows.read_job(db, key[:2]), rows.read_tick(db, key)
                 rows.write(db, key, *end(job, tick, release, now=self._now()))
 
@@ -109,7 +108,7 @@ class SqliteStore:
     def _prune(self, app: str, keep: timedelta, limit: int) -> int:
         try:
             with self._file.writing(patience=0) as db:
-                old = rows.old_ticks(db, app, self._now() - keep // _MICROSECOND, limit)
+                old = rows.old_ticks(db, app, self._now() - keep // MICROSECOND, limit)
                 rows.delete(db, old)
         except sqlite3.OperationalError as error:
             if is_busy(error):
@@ -156,7 +155,3 @@ def _checked_path(path: str | os.PathLike[str]) -> str:
     if not isinstance(name, str) or not name or name.startswith((":memory:", "file:")) or "\0" in name:
         raise InvalidSetting("path", path, "the path of a file", "MemoryStore() keeps claims in memory")
     return name
-
-
-def _tick_key(app: str, tick: Tick) -> rows.TickKey:
-    return app, tick.job_id, micros(tick.scheduled_at)
