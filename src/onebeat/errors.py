@@ -17,6 +17,9 @@ OnebeatError
 
 from enum import StrEnum
 
+_LONGEST = 1200
+"""Characters of a value that are shown in an error: a whole cron text is."""
+
 
 class OnebeatError(Exception):
     """The root: `except OnebeatError` catches every error raised on purpose."""
@@ -27,7 +30,7 @@ class _Invalid(OnebeatError, ValueError):
 
     def __init__(self, field: str, got: object, expected: str, hint: str = "") -> None:
         advice = f" ({hint})" if hint else ""
-        super().__init__(f"{field}: expected {expected}, got {got!r}{advice}")
+        super().__init__(f"{field}: expected {expected}, got {_shown(got)}{advice}")
         self.field = field
         self.got = got
         self.expected = expected
@@ -35,6 +38,16 @@ class _Invalid(OnebeatError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.field, self.got, self.expected, self.hint)
+
+
+def _shown(got: object) -> str:
+    """The repr of *got*, cut off where it is too long to read."""
+    # Whatever was given may refuse to be shown (an int of 5000 digits does): what is told is the first error.
+    try:
+        shown = repr(got)
+    except Exception:
+        return f"{type(got).__name__} without a repr"
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
 class InvalidSchedule(_Invalid):

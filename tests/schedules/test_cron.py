@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -220,3 +221,36 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert schedule == cron(text, extended=extended)
         due = schedule.next_after(_MOMENT)
         assert due is None or due > _MOMENT
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "hint"),
+    [
+        ("@Daily", "cron (column 1)", "lower case"),
+        ("TZ=UTC  @EVERY 5m", "cron (column 9)", "lower case"),
+        (" @daily", "cron", "no blank"),
+        ("tz=UTC * * * * *", "cron", "in capitals"),
+        (" TZ=UTC 0 9 * * *", "cron", "stands first"),
+        ("@every 1d", "@every", "ns, us, ms, s, m, h"),
+        ("@every 1000000\u00b5s", "cron (column 15)", "write us"),
+    ],
+)
+def test_a_likely_slip_is_answered_with_a_hint(text: str, field: str, hint: str) -> None:
+    """S-CRON: what is refused is refused with a hint."""
+    error = _refusal(text)
+    assert error.field == field
+    assert hint in error.hint
+
+
+def test_the_wider_grammar_names_what_it_adds() -> None:
+    """S-CRON: what is refused is refused with a hint."""
+    assert "LW" in _refusal("0 0 L-31 * *", extended=True).hint
+    assert "FRI#2" in _refusal("0 0 * * L", extended=True).hint
+
+
+@pytest.mark.parametrize("switch", ["extended", "seconds"])
+@pytest.mark.parametrize("given", [[], None, 1, "yes"])
+def test_a_switch_is_true_or_false(switch: str, given: Any) -> None:
+    """S-VALUE: a wrong schedule is an InvalidSchedule at construction, never another error."""
+    with pytest.raises(InvalidSchedule, match=switch):
+        cron("* * * * *", **{switch: given})

@@ -6,6 +6,8 @@ import copy
 import pickle
 from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime, timedelta
+from enum import Enum, IntEnum
+from typing import Any
 
 import pytest
 
@@ -101,3 +103,50 @@ def test_there_is_nothing_past_the_first_and_the_last_year(schedule: Schedule) -
 
 def test_a_schedule_satisfies_the_contract() -> None:
     assert all(isinstance(schedule, Schedule) for schedule in SCHEDULES)
+
+
+class _Words(str, Enum):  # noqa: UP042 - not a StrEnum: its str() is another text
+    ROME = "Europe/Rome"
+    AFTER = "after"
+    FIRST = "first"
+    DAILY = "CRON_TZ=Europe/Rome 0 0 * * *"
+
+
+class _Numbers(IntEnum):
+    FIVE = 5
+
+
+class _Unusual(float):
+    """Writes itself as numpy's numbers do."""
+
+    def __repr__(self) -> str:
+        return "unusual(1.5)"
+
+
+def test_subclasses_of_texts_and_numbers_leave_no_trace() -> None:
+    """S-VALUE: a schedule built from an enum's members is the plain one, in repr and pickle too."""
+    settings: list[tuple[Any, ...]] = [
+        (_Words.ROME, _Words.AFTER, _Words.FIRST),
+        ("Europe/Rome", "after", "first"),
+    ]
+    for tz, gap, fold in settings:
+        schedule = daily(_Numbers.FIVE, tz=tz, gap=gap, fold=fold)
+        assert repr(schedule) == "daily(5, 0, tz='Europe/Rome', gap='after', fold='first')"
+        assert b"_Words" not in pickle.dumps(schedule)
+    assert repr(cron(_Words.DAILY)) == "cron('0 0 * * *', tz='Europe/Rome')"
+    assert repr(every(_Numbers.FIVE)) == "every(seconds=5)"
+    assert every(minutes=_Unusual(1.5)) == every(90)
+
+
+class _Unshowable:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("given", [_Unshowable(), 10**5000, "x" * 1_000_000], ids=["repr", "digits", "text"])
+def test_what_cannot_be_shown_is_refused_all_the_same(given: Any) -> None:
+    """S-VALUE: a wrong schedule is an InvalidSchedule at construction, never another error."""
+    for make in (cron, every, hourly, daily, lambda tz: daily(3, tz=tz), lambda gap: daily(3, gap=gap)):
+        with pytest.raises(InvalidSchedule) as caught:
+            make(given)
+        assert len(str(caught.value)) < 1500

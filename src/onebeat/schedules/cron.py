@@ -19,6 +19,7 @@ from onebeat.schedules.fields import (
     Misread,
     read_field,
 )
+from onebeat.schedules.local import plain
 from onebeat.schedules.timetable import Timetable
 from onebeat.schedules.wall import Fold, Gap, wall_of
 
@@ -27,6 +28,7 @@ _KINDS = (SECOND, MINUTE, HOUR, MONTHDAY, MONTH, WEEKDAY)
 _ON_THE_MINUTE = Field(1)
 _PREFIXES = ("TZ=", "CRON_TZ=")
 _EVERY = "@every "
+_ALONE = "in lower case, with no blank around it"
 _DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -72,7 +74,10 @@ def cron(
     *gap* says what becomes of a wall time that does not exist: "skip" it, or run right "after" the gap;
     *fold* at which of the two instants of a repeated one it is due.
     """
-    _check_text(text)
+    text = _checked_text(text)
+    for name, switch in (("extended", extended), ("seconds", seconds)):
+        if not isinstance(switch, bool):
+            raise InvalidSchedule(name, switch, "True or False")
     zone, body = _zone_and_body(text)
     wall = wall_of(tz if zone is None else zone, gap, fold)
     if body.startswith(_EVERY):
@@ -81,7 +86,7 @@ def cron(
         return every_seconds(read_duration(body.removeprefix(_EVERY)), body)
     words = body.split()
     if body.startswith("@"):
-        fields = _read_descriptor(body, extended)
+        fields = _read_descriptor(text, body, extended)
     else:
         fields = _read_fields(text, words, extended, seconds)
     second, minute, hour, monthday, month, weekday = fields
@@ -89,15 +94,18 @@ def cron(
     return Cron(hour.mask, minute.mask, second.mask, days, wall, " ".join(words), extended, seconds)
 
 
-def _check_text(text: object) -> None:
+def _checked_text(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidSchedule("cron", text, "a text such as '0 9 * * MON-FRI'")
+    text = plain(text)
     if len(text) > _LONGEST:
         raise InvalidSchedule("cron", f"{text[:40]}…", f"at most {_LONGEST} characters")
     # Python splits and strips at some control characters that are no blanks in a cron text.
     if not text.isascii() or not (text.isprintable() or _BLANK_OR_PRINTABLE.fullmatch(text)):
         column = next(n for n, char in enumerate(text, 1) if not _BLANK_OR_PRINTABLE.fullmatch(char))
-        raise InvalidSchedule(f"cron (column {column})", text, "printable ASCII characters and blanks")
+        hint = "write us for microseconds" if text[column - 1] in "\u00b5\u03bc" else ""
+        raise InvalidSchedule(f"cron (column {column})", text, "printable ASCII characters and blanks", hint)
+    return text
 
 
 def _zone_and_body(text: str) -> tuple[str | None, str]:
@@ -113,18 +121,22 @@ def _zone_and_body(text: str) -> tuple[str | None, str]:
     return name, body.strip()
 
 
-def _read_descriptor(body: str, extended: bool) -> list[Field]:
+def _read_descriptor(text: str, body: str, extended: bool) -> list[Field]:
     expansion = _DESCRIPTORS.get(body.lower() if extended else body)
     if expansion is None:
-        raise InvalidSchedule("cron", body, f"one of {', '.join(_DESCRIPTORS)} or @every and a duration")
+        name, expected = (
+            f"cron (column {text.index('@') + 1})",
+            f"one of {', '.join(_DESCRIPTORS)} or @every 90s",
+        )
+        known = body.strip().lower().startswith((*_DESCRIPTORS, _EVERY.strip()))
+        raise InvalidSchedule(name, body, expected, _ALONE if known else "")
     return _read_fields(expansion, expansion.split(), extended=False, seconds=False)
 
 
 def _read_fields(text: str, words: list[str], extended: bool, seconds: bool) -> list[Field]:
     kinds = _KINDS if seconds else _KINDS[1:]
     if len(words) != len(kinds):
-        hint = "seconds=True reads six fields, seconds first" if len(words) == 6 else ""
-        raise InvalidSchedule("cron", text, f"{'six' if seconds else 'five'} fields", hint)
+        raise InvalidSchedule("cron", text, f"{'six' if seconds else 'five'} fields", _count_hint(words))
     fields = []
     try:
         for word, kind in zip(words, kinds, strict=True):
@@ -134,6 +146,16 @@ def _read_fields(text: str, words: list[str], extended: bool, seconds: bool) -> 
         name = f"{kind.name} (column {column})"
         raise InvalidSchedule(name, error.got, error.expected, error.hint) from None
     return fields if seconds else [_ON_THE_MINUTE, *fields]
+
+
+def _count_hint(words: list[str]) -> str:
+    """What may be meant by a text with too many or too few fields."""
+    first = words[0] if words else ""
+    if first.upper().startswith(_PREFIXES):
+        return "a zone stands first, in capitals: TZ=Europe/Berlin 0 9 * * *"
+    if first.startswith("@"):
+        return _ALONE
+    return "seconds=True reads six fields, seconds first" if len(words) == 6 else ""
 
 
 def _columns(text: str) -> list[int]:

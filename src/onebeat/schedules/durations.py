@@ -15,6 +15,7 @@ _UNITS = {
     "m": Fraction(60),
     "h": Fraction(3_600),
 }
+_UNITS_HINT = f"the units are {', '.join(_UNITS)}, with no blank between"
 _TERM = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|ms|s|m|h)", re.ASCII)
 # Go counts a duration in 64-bit nanoseconds and refuses what does not fit.
 _LONGEST = Fraction(2**63 - 1, 1_000_000_000)
@@ -27,7 +28,7 @@ def read_duration(text: str) -> Fraction:
     while True:
         term = _TERM.match(text, position)
         if term is None:
-            raise InvalidSchedule("@every", text, "a duration like 90s, 5m or 1h30m")
+            raise InvalidSchedule("@every", text, "a duration like 90s, 5m or 1h30m", _UNITS_HINT)
         total += Fraction(term[1].rstrip(".")) * _UNITS[term[2]]
         position = term.end()
         if position == len(text):

@@ -151,8 +151,10 @@ def _number(text: str, offset: int, expected: str, hint: str = "") -> int:
 
 
 def _hint(text: str, kind: Kind, extended: bool) -> str:
-    if extended or kind not in (MONTHDAY, WEEKDAY):
+    if kind not in (MONTHDAY, WEEKDAY):
         return ""
+    if extended:
+        return "also L, L-3, 15W and LW" if kind is MONTHDAY else "also 7, FRI#2 and FRIL"
     if kind is WEEKDAY and text.isdigit() and int(text) == 7:
         return "Sunday is 0; or extended=True"
     if _rare(text, kind) is not None:

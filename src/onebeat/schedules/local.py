@@ -21,13 +21,18 @@ def zone_name(tz: object) -> str:
     if tz != "local":
         if not isinstance(tz, str):
             raise InvalidSchedule("tz", tz, _EXPECTED, "give its name, as text")
-        return tz
+        return plain(tz)
     name = local_zone_name()
     if name is None:
         raise InvalidSchedule(
             "tz", tz, _EXPECTED, "this machine's zone has no name: set TZ, or name a zone here"
         )
     return name
+
+
+def plain(text: str) -> str:
+    """*text* itself, of whatever subclass: an enum's member would show in reprs and pickles of schedules."""
+    return str.__str__(text)
 
 
 @cache

@@ -128,11 +128,12 @@ class Wall:
 
 def wall_of(tz: object, gap: object, fold: object) -> Wall:
     """The wall clock of *tz* under these policies; equal ones are shared, with what is charted of them."""
-    if gap not in get_args(Gap):
+    gaps, folds = get_args(Gap), get_args(Fold)
+    if not isinstance(gap, str) or gap not in gaps:
         raise InvalidSchedule("gap", gap, '"skip" or "after"')
-    if fold not in get_args(Fold):
+    if not isinstance(fold, str) or fold not in folds:
         raise InvalidSchedule("fold", fold, '"both", "first" or "second"')
-    return _wall_of(zone(zone_name(tz)).key, gap, fold)
+    return _wall_of(zone(zone_name(tz)).key, gaps[gaps.index(gap)], folds[folds.index(fold)])
 
 
 @cache
