@@ -63,6 +63,6 @@ def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:
         return None
     return StoreUnusable(
         f"the tables of {driver.label} cannot be made or read by this role ({first_line(error)}): have one "
-        "that may run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE, DELETE "
-        "on them"
+        "that may run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE and "
+        "DELETE on them"
     )
