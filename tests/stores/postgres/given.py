@@ -43,6 +43,12 @@ async def claim(
                 raise
 
 
+async def claim_and_release(store: PostgresStore, *bids: Bid) -> None:
+    """Runs from start to end, where the bids win."""
+    await claim(store, *bids)
+    await store.release([ended(one) for one in bids], replica=replica())
+
+
 @asynccontextmanager
 async def opened(*stores: PostgresStore) -> AsyncIterator[Sequence[PostgresStore]]:
     try:
@@ -50,6 +56,14 @@ async def opened(*stores: PostgresStore) -> AsyncIterator[Sequence[PostgresStore
     finally:
         for store in stores:
             await store.close()
+
+
+@asynccontextmanager
+async def jobs_locked(database: str) -> AsyncIterator[psycopg.AsyncConnection]:
+    """Somebody else, on this connection, holds the rows of all jobs for as long as the block lasts."""
+    async with await psycopg.AsyncConnection.connect(database) as holder:
+        await holder.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        yield holder
 
 
 async def waiting(database: str, count: int) -> None:

@@ -19,7 +19,7 @@ from onebeat.errors import InvalidSetting
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore, migrate
 from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import TICK, bid, claim, ended, opened, replica
+from tests.stores.postgres.given import TICK, bid, claim, claim_and_release, ended, opened, replica
 
 PREPARED = "SELECT count(*) FROM pg_prepared_statements"
 
@@ -42,15 +42,10 @@ def test_a_sync_pool_serves_any_loop(database: str) -> None:
     with ConnectionPool(database, min_size=1, max_size=1, open=False) as pool:
         store = PostgresStore(pool)
         for _ in range(2):
-            asyncio.run(claim_and_release(store))
+            asyncio.run(claim_and_release(store, bid()))
         with pool.connection() as connection:
             assert not connection.autocommit
             assert connection.execute(PREPARED).fetchone() == (0,)
-
-
-async def claim_and_release(store: PostgresStore) -> None:
-    await claim(store, asked := bid())
-    await store.release([ended(asked)], replica=replica())
 
 
 async def test_an_asyncpg_pool_keeps_nothing_prepared(database: str) -> None:
@@ -133,7 +128,7 @@ def test_a_dsn_serves_one_loop_after_another(database: str) -> None:
     store = PostgresStore(database)
 
     async def once() -> None:
-        await claim_and_release(store)
+        await claim_and_release(store, bid())
         await store.close()
 
     asyncio.run(once())
@@ -153,17 +148,13 @@ def test_after_a_fork_a_dsn_opens_anew_and_a_pool_is_refused(database: str) -> N
         from psycopg_pool import ConnectionPool
         from onebeat.errors import ClaimFailed
         from onebeat.stores.postgres import PostgresStore
-        from tests.stores.postgres.given import bid, claim, ended, replica
-
-        async def once(store):
-            await claim(store, asked := bid())
-            await store.release([ended(asked)], replica=replica())
+        from tests.stores.postgres.given import bid, claim_and_release
 
         async def in_child(by_dsn, by_pool):
-            await once(by_dsn)
+            await claim_and_release(by_dsn, bid())
             await by_dsn.close()
             try:
-                await once(by_pool)
+                await claim_and_release(by_pool, bid())
             except ClaimFailed as error:
                 return 0 if "fork" in str(error) else 1
             return 1
@@ -171,8 +162,8 @@ def test_after_a_fork_a_dsn_opens_anew_and_a_pool_is_refused(database: str) -> N
         async def main():
             pool = ConnectionPool(sys.argv[1], open=True)
             by_dsn, by_pool = PostgresStore(sys.argv[1]), PostgresStore(pool)
-            await once(by_dsn)
-            await once(by_pool)
+            await claim_and_release(by_dsn, bid())
+            await claim_and_release(by_pool, bid())
             child = os.fork()
             if child == 0:
                 asyncio._set_running_loop(None)
@@ -183,7 +174,7 @@ def test_after_a_fork_a_dsn_opens_anew_and_a_pool_is_refused(database: str) -> N
                     os._exit(status)
             _, status = await asyncio.to_thread(os.waitpid, child, 0)
             assert status == 0
-            await once(by_dsn)
+            await claim_and_release(by_dsn, bid())
             await by_dsn.close()
             pool.close()
 

@@ -19,7 +19,19 @@ from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
 from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import HOUR, TICK, TIMEOUT, bid, claim, ended, opened, replica, waiting
+from tests.stores.postgres.given import (
+    HOUR,
+    TICK,
+    TIMEOUT,
+    bid,
+    claim,
+    claim_and_release,
+    ended,
+    jobs_locked,
+    opened,
+    replica,
+    waiting,
+)
 
 LATER = Tick("report", datetime(2026, 1, 2, tzinfo=UTC))
 LATEST = Tick("report", datetime(2026, 1, 3, tzinfo=UTC))
@@ -77,10 +89,8 @@ Target = Callable[[str], Any]
 async def test_a_cancelled_statement_gives_its_connection_up(database: str, target: Target) -> None:
     """C-CANCEL, D-POOL: it is closed, not returned in mid-statement; the next claim gets a fresh one."""
     async with target(database) as handle, opened(PostgresStore(handle)) as (store,):
-        await claim(store, first := bid())
-        await store.release([ended(first)], replica=replica())
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        await claim_and_release(store, bid())
+        async with jobs_locked(database):
             stuck = asyncio.create_task(claim(store, bid(LATER)))
             await waiting(database, 1)
             stuck.cancel()
@@ -194,8 +204,7 @@ async def test_losers_are_told_of_conflicts_as_conflicts(postgres: Postgres) -> 
     name = postgres.new_database()
     postgres.run(f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'")
     async with opened(PostgresStore(postgres.dsn(name))) as (store,):
-        await claim(store, first := bid())
-        await store.release([ended(first)], replica=replica())
+        await claim_and_release(store, bid())
         async with await psycopg.AsyncConnection.connect(postgres.dsn(name)) as rival:
             await rival.execute("UPDATE onebeat_jobs SET fence = fence + 1")
             asked = bid(LATER)

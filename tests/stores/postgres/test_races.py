@@ -13,7 +13,18 @@ import pytest
 
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
-from tests.stores.postgres.given import HOUR, TIMEOUT, bid, claim, ended, opened, replica, waiting
+from tests.stores.postgres.given import (
+    HOUR,
+    TIMEOUT,
+    bid,
+    claim,
+    claim_and_release,
+    ended,
+    jobs_locked,
+    opened,
+    replica,
+    waiting,
+)
 
 INSTANT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -63,11 +74,9 @@ async def test_batches_in_any_order_neither_deadlock_nor_win_twice(database: str
 async def test_what_is_decided_is_decided_after_the_wait_for_the_lock(database: str) -> None:
     """C-ONE, C-LEASE: a rival that waits for the row sees the claim that was made meanwhile."""
     async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
-        await claim(one, first := bid())
-        await one.release([ended(first)], replica=replica())
+        await claim_and_release(one, bid())
         later = Tick("report", INSTANT.replace(hour=1))
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database):
             rivals = [asyncio.create_task(claim(store, bid(later))) for store in (one, other)]
             await waiting(database, 2)
         answers = [answer for [answer] in await asyncio.gather(*rivals)]
@@ -77,11 +86,9 @@ async def test_what_is_decided_is_decided_after_the_wait_for_the_lock(database: 
 async def test_nothing_is_won_by_a_claim_that_waited_longer_than_its_timeout(database: str) -> None:
     """C-CANCEL: it was timely when it began; the row's lock came too late."""
     async with opened(PostgresStore(database)) as (store,):
-        await claim(store, first := bid())
-        await store.release([ended(first)], replica=replica())
+        await claim_and_release(store, bid())
         later = Tick("report", INSTANT.replace(hour=1))
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database) as blocker:
             late = asyncio.create_task(claim(store, bid(later), timeout=HOUR / 36_000))
             await waiting(database, 1)
             await blocker.execute("SELECT pg_sleep(0.15)")
@@ -94,13 +101,11 @@ async def test_nothing_is_won_by_a_claim_that_waited_longer_than_its_timeout(dat
 async def test_nothing_is_won_late_of_a_job_that_has_no_row_yet(database: str) -> None:
     """C-CANCEL: nor by a bid of a batch that another one held up."""
     async with opened(PostgresStore(database)) as (store,):
-        await claim(store, first := bid())
-        await store.release([ended(first)], replica=replica())
+        await claim_and_release(store, bid())
         newcomer = Tick("sorted behind the other", INSTANT)
         [spent] = await claim(store, bid(newcomer), timeout=HOUR * 0)
         assert spent.ruling == "expired"
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database) as blocker:
             bids = [bid(Tick("report", INSTANT.replace(hour=1))), bid(newcomer)]
             late = asyncio.create_task(claim(store, *bids, timeout=HOUR / 36_000))
             await waiting(database, 1)
@@ -116,12 +121,10 @@ async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(
 ) -> None:
     """C-TOKEN: its answer was lost, its commit is not through yet; asked again it changes no column."""
     async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
-        await claim(one, first := bid(lease=lease))
-        await one.release([ended(first)], replica=replica())
+        await claim_and_release(one, bid(lease=lease))
         once = bid(Tick("report", INSTANT.replace(hour=1)), lease)
         again = replace(once, lease=lease and 100 * lease)
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database):
             claiming = asyncio.create_task(claim(one, once))
             await waiting(database, 1)
             repeating = asyncio.create_task(claim(other, again))
@@ -139,11 +142,9 @@ async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(
 async def test_a_late_duplicate_does_not_take_the_lease_again(database: str) -> None:
     """C-TOKEN: it began before the claim and was served after the release."""
     async with opened(*(PostgresStore(database) for _ in range(3))) as (one, two, three):
-        await claim(one, first := bid())
-        await one.release([ended(first)], replica=replica())
+        await claim_and_release(one, bid())
         asked = bid(Tick("report", INSTANT.replace(hour=1)))
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database):
             claiming = asyncio.create_task(claim(one, asked))
             await waiting(database, 1)
             releasing = asyncio.create_task(two.release([ended(asked)], replica=replica()))
@@ -158,11 +159,9 @@ async def test_a_late_duplicate_does_not_take_the_lease_again(database: str) -> 
 async def test_a_release_frees_a_claim_that_lands_while_it_waits(database: str) -> None:
     """C-CANCEL, C-RELEASE: an undecided token is released although its claim was still to commit."""
     async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
-        await claim(one, first := bid())
-        await one.release([ended(first)], replica=replica())
+        await claim_and_release(one, bid())
         undecided = bid(Tick("report", INSTANT.replace(hour=1)))
-        async with await psycopg.AsyncConnection.connect(database) as blocker:
-            await blocker.execute("SELECT FROM onebeat_jobs FOR UPDATE")
+        async with jobs_locked(database):
             claiming = asyncio.create_task(claim(one, undecided))
             await waiting(database, 1)
             releasing = asyncio.create_task(other.release([ended(undecided)], replica=replica()))
