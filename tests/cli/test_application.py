@@ -49,7 +49,9 @@ def test_an_attribute_may_lie_deeper(module: Write) -> None:
     assert isinstance(load_scheduler(f"{name}:App.scheduler"), Scheduler)
 
 
-@pytest.mark.parametrize("name", ["app", "app:", ":scheduler", ""])
+@pytest.mark.parametrize(
+    "name", ["app", "app:", ":scheduler", "", ".app:scheduler", "./app:scheduler", "a..b:c"]
+)
 def test_a_name_without_its_two_halves_is_refused(name: str) -> None:
     assert refusal(name) == f"expected module:attr, such as app:scheduler, got {name!r}"
 
@@ -87,3 +89,9 @@ def test_an_absent_attribute_is_named(module: Write) -> None:
 def test_what_is_no_scheduler_is_refused(module: Write) -> None:
     name = module("scheduler = 3\n")
     assert refusal(f"{name}:scheduler") == f"{name}:scheduler: expected a Scheduler, got int"
+
+
+@pytest.mark.parametrize("error", ["RuntimeError", "SystemExit"])
+def test_an_attribute_that_raises_is_told_with_the_line(module: Write, error: str) -> None:
+    name = module(f"def __getattr__(name):\n    raise {error}('no ' + name)\n")
+    assert refusal(f"{name}:app") == f"{name}:app: {name}.py:2: {error}: no app"

@@ -88,3 +88,10 @@ def test_a_schedule_of_a_kind_written_elsewhere_is_told_by_its_repr() -> None:
 )
 def test_durations_are_told_in_units(seconds: float, words: str) -> None:
     assert in_units(seconds) == words
+
+
+def test_what_a_module_prints_is_no_part_of_the_list(onebeat: Onebeat, tmp_path: Path) -> None:
+    (tmp_path / "app_that_prints.py").write_text("print('hello')\nfrom app_with_jobs import scheduler\n")
+    result = onebeat("jobs", "app_that_prints:scheduler", "--json")
+    assert len(json.loads(result.out)) == 2
+    assert result.err == "hello\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ WRONG = [
     (["next", "* * * * *", "--tz", "Mars/Olympus"], "Mars/Olympus"),
     (["next", "* * * * *", "--count", "-1"], "-1"),
     (["next", "* * * * *", "--count", "x"], "x"),
+    (["next", "* * * * *", "--count", "9" * 30], "9" * 30),
     (["next", "* * * * *", "--from", "soon"], "soon"),
     (["next", "* * * * *", "* * * * *"], "unexpected extra argument"),
     (["explain", "61 * * * *"], "minute"),
@@ -28,6 +30,7 @@ WRONG = [
     (["run"], "MODULE:ATTR"),
     (["run", "app"], "module:attr"),
     (["run", "not_there:app"], "not_there"),
+    (["run", "./app:scheduler"], "module:attr"),
     (["run", "sys:path"], "expected a Scheduler, got list"),
     (["run", "sys:path", "--replicas", "0"], "0"),
     (["jobs", "sys:not_there"], "not_there"),
@@ -86,8 +89,31 @@ def test_help_and_next_load_neither_rich_nor_a_driver(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_reader_that_has_read_enough_is_no_error() -> None:
-    command = f"{sys.executable} -m onebeat next '* * * * *' --count 100000 | head -n 1"
+@pytest.mark.parametrize(
+    ("redirected", "code", "told"),
+    [
+        ("| head -n 1 >/dev/null", 0, ""),
+        (">/dev/full", 1, "onebeat: [Errno 28] No space left on device\n"),
+        (">&-", 0, ""),
+    ],
+    ids=["a reader that has read enough", "a full disk", "no stdout"],
+)
+def test_whatever_takes_the_output_there_is_no_traceback(redirected: str, code: int, told: str) -> None:
+    command = f"{sys.executable} -m onebeat next '* * * * *' --count 20000 {redirected}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
-    assert done.stdout.count("\n") == 1
-    assert done.stderr == ""
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", told)
+
+
+def test_without_a_stdout_jobs_are_listed_to_nobody(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("from onebeat import Scheduler\nscheduler = Scheduler()\n")
+    command = f"{sys.executable} -m onebeat jobs app:scheduler >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_folder_for_temporary_files_is_one_line(onebeat: Onebeat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    result = onebeat("demo")
+    assert result.code == 1
+    assert result.err.count("\n") == 1
+    assert "/nowhere" in result.err

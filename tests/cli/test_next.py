@@ -52,3 +52,10 @@ def test_a_day_that_never_comes_prints_nothing(onebeat: Onebeat) -> None:
     """S-NEXT: 31 February answers None at once."""
     result = onebeat("next", "0 0 31 2 *")
     assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_what_the_zone_cannot_show_is_shown_in_utc(onebeat: Onebeat) -> None:
+    """S-NEXT: the last instants of the year 9999 are in the next one further east."""
+    for command in ("next", "explain"):
+        words = (command, "@every 5s", "--tz", "Asia/Tokyo", "--from", "9999-12-31T23:59:55", "--count", "1")
+        assert "9999-12-31T15:00:00+00:00" in onebeat(*words).lines[-1]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 
 import click
@@ -27,9 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told(str(error), 1)
     except (click.Abort, KeyboardInterrupt):
         return 130
+    except OSError as error:  # a full disk, no folder for temporary files
+        _drop_output()
+        return _told(str(error), 1)
     return code if isinstance(code, int) else 0
 
 
 def _told(message: str, code: int) -> int:
     click.echo("onebeat: " + " ".join(message.split()), err=True)
     return code
+
+
+def _drop_output() -> None:
+    """What could not be written would fail once more, and with a traceback, as the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

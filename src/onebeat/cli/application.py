@@ -18,18 +18,27 @@ def load_scheduler(name: str) -> Scheduler:
     Raises click.UsageError, which says what is wrong with the name or where the module fails.
     """
     module_name, colon, attribute = name.partition(":")
-    if not (module_name and colon and attribute):
+    if not (colon and attribute and all(part.isidentifier() for part in module_name.split("."))):
         raise click.UsageError(f"expected module:attr, such as app:scheduler, got {name!r}")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    found: object = _imported(module_name)
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise click.UsageError(f"module {module_name!r} has no attribute {attribute!r}")
-        found = getattr(found, part)
+    found = _attribute(_imported(module_name), module_name, attribute)
     if not isinstance(found, Scheduler):
         raise click.UsageError(f"{name}: expected a Scheduler, got {type(found).__name__}")
+    return found
+
+
+def _attribute(found: object, module_name: str, attribute: str) -> object:
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise click.UsageError(f"module {module_name!r} has no attribute {attribute!r}") from None
+        # A property, or a module's __getattr__, may raise anything.
+        except (Exception, SystemExit) as error:
+            name = f"{module_name}:{attribute}"
+            raise click.UsageError(f"{name}: {_place(error)}{type(error).__name__}: {error}") from error
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from onebeat.cli.expression import expression_parameters, read_expression, read_moment
+from onebeat.cli.terminal import written_in
 from onebeat.schedules.explain import explain
 
 
@@ -25,7 +26,8 @@ def command(expression: str, tz: str, moment: str | None, extended: bool, second
     explanation = explain(schedule, after=read_moment(moment, shown_in), count=count)
     click.echo(explanation.sentence)
     for instant in explanation.instants:
-        click.echo(f"  {instant.astimezone(shown_in):%a} {instant.astimezone(shown_in).isoformat()}")
+        shown = written_in(shown_in, instant)
+        click.echo(f"  {shown:%a} {shown.isoformat()}")
     if count and not explanation.instants:
         click.echo("  never due again")
     for warning in explanation.warnings:

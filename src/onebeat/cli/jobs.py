@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import click
 
 from onebeat.cli.application import load_scheduler
+from onebeat.cli.terminal import on_terminal, written_in
 from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
 from onebeat.schedules.explain import describe
@@ -52,10 +54,12 @@ def command(application: str, as_json: bool) -> None:
     schedule, zone, next tick and policy, with tabs between.
     """
     now = SystemClock().now()
-    rows = [row_of(job, now) for job in load_scheduler(application).jobs]
+    with redirect_stdout(sys.stderr):  # what the module prints as it is imported is no part of the list
+        scheduler = load_scheduler(application)
+    rows = [row_of(job, now) for job in scheduler.jobs]
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
-    elif sys.stdout.isatty():
+    elif on_terminal():
         _draw(rows)
     else:
         for row in rows:
@@ -71,7 +75,7 @@ def row_of(job: Job, now: datetime) -> Row:
         id=job.id,
         schedule=describe(job.schedule).removesuffix("."),
         zone=zone_name,
-        next=due.astimezone(zone(zone_name)).isoformat() if due else None,
+        next=written_in(zone(zone_name), due).isoformat() if due else None,
         timeout=_seconds(policy.timeout),
         lease=None if policy.on_every_replica else _seconds(policy.claim_lease),
         overlap=policy.overlap,

@@ -8,12 +8,19 @@ from itertools import islice
 import click
 
 from onebeat.cli.expression import expression_parameters, read_expression, read_moment
+from onebeat.cli.terminal import written_in
 from onebeat.schedules.dues import due_after
 
 
 @click.command("next")
 @expression_parameters
-@click.option("--count", type=click.IntRange(min=1), default=5, show_default=True, help="How many instants.")
+@click.option(
+    "--count",
+    type=click.IntRange(min=1, max=1_000_000),
+    default=5,
+    show_default=True,
+    help="How many instants.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON array of texts.")
 def command(
     expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int, as_json: bool
@@ -28,7 +35,7 @@ def command(
     """
     schedule, shown_in = read_expression(expression, tz, extended, seconds)
     instants = due_after(schedule, read_moment(moment, shown_in))
-    texts = (instant.astimezone(shown_in).isoformat() for instant in islice(instants, count))
+    texts = (written_in(shown_in, instant).isoformat() for instant in islice(instants, count))
     if as_json:
         click.echo(json.dumps(list(texts)))
         return

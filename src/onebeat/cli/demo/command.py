@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
 from onebeat.cli.demo.screen import Lines, Screen
+from onebeat.cli.terminal import on_terminal
 
 
 @click.command("demo")
@@ -49,7 +49,7 @@ def command(context: click.Context, seconds: int) -> None:
 
 
 def _screen() -> Screen:
-    if not sys.stdout.isatty():
+    if not on_terminal():
         return Lines()
     from onebeat.cli.demo.table import LiveTable
 
