@@ -7,15 +7,14 @@ import heapq
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TypedDict, Unpack
 from weakref import WeakSet
 
 from onebeat.errors import InvalidSetting
-from onebeat.testing.quiet import Blocks, until_quiet, wake
+from onebeat.testing.quiet import Blocks, sleep_by, until_quiet
 
 _NOTHING = timedelta()
 _MICROSECOND = timedelta(microseconds=1)
@@ -81,22 +80,15 @@ class FakeClock:
 
     def now(self) -> datetime:
         # Who reads the clock on a loop will act on it: from then on that loop has to come to rest too.
-        if (loop := asyncio._get_running_loop()) is not None:
-            self._loops.add(loop)
+        with suppress(RuntimeError):
+            self._loops.add(asyncio.get_running_loop())
         return self._wall + timedelta(microseconds=self._passed)
 
     def monotonic(self) -> float:
         return self._passed / 1_000_000
 
     async def sleep(self, seconds: float) -> None:
-        if seconds <= 0:
-            return await asyncio.sleep(0)
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, partial(wake, over))
-        try:
-            await over
-        finally:
-            timer.cancel()
+        await sleep_by(self.call_later, seconds)
 
     def call_later(self, seconds: float, call: Callable[[], object]) -> FakeTimer:
         loop = asyncio.get_running_loop()

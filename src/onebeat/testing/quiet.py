@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from onebeat.clock import Timer
 
 _TURNS = 10_000  # a task that polls without sleeping never rests: time has to go on all the same
 _BLIND_TURNS = 100  # for loops that do not show what is ready
@@ -37,6 +40,18 @@ async def _quiet_over_there(loop: asyncio.AbstractEventLoop, patience: float) ->
         return
     await asyncio.wait({over}, timeout=patience)
     over.cancel()
+
+
+async def sleep_by(call_later: Callable[[float, Callable[[], object]], Timer], seconds: float) -> None:
+    """Return *seconds* later by the clock whose `call_later` this is."""
+    if seconds <= 0:
+        return await asyncio.sleep(0)
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    timer = call_later(seconds, partial(wake, over))
+    try:
+        await over
+    finally:
+        timer.cancel()
 
 
 def wake(waiter: asyncio.Future[None]) -> None:

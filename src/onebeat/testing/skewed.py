@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from onebeat.testing.clock import FakeClock, FakeTimer
-from onebeat.testing.quiet import wake
+from onebeat.testing.quiet import sleep_by, wake
 
 
 class SkewedClock:
@@ -35,14 +35,7 @@ class SkewedClock:
         return self._timeline.monotonic() * (1 + self._drift)
 
     async def sleep(self, seconds: float) -> None:
-        if seconds <= 0:
-            return await asyncio.sleep(0)
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, partial(wake, over))
-        try:
-            await over
-        finally:
-            timer.cancel()
+        await sleep_by(self.call_later, seconds)
 
     def call_later(self, seconds: float, call: Callable[[], object]) -> _SkewedTimer:
         timer = _SkewedTimer(self, call)

@@ -15,7 +15,8 @@ from onebeat.model import Answer, Bid, Release, Replica, Ruling, Tick, Verdict
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 A_MOMENT = 0.2
-"""Seconds a short lease lasts: a store with a real clock really waits them."""
+SHORT = timedelta(seconds=A_MOMENT)
+"""A lease that lapses within a test: a store with a real clock really waits for it."""
 
 
 def token() -> str:

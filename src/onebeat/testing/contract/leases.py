@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from onebeat.model import LONGEST, Ruling
-from onebeat.testing.contract.bidding import A_MOMENT, Bidding, token
-
-SHORT = timedelta(seconds=A_MOMENT)
+from onebeat.testing.contract.bidding import A_MOMENT, SHORT, Bidding, token
 
 
 class LeaseRules(Bidding):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from onebeat.model import Answer, Bid, Ruling, Tick
-from onebeat.testing.contract.bidding import A_MOMENT, HOUR, Bidding
-
-SHORT = timedelta(seconds=A_MOMENT)
+from onebeat.testing.contract.bidding import A_MOMENT, HOUR, SHORT, Bidding
 
 
 class TokenRules(Bidding):
