@@ -26,7 +26,7 @@ class Given:
     def __post_init__(self) -> None:
         self.store = MemoryStore(clock=self.clock)
 
-    def scheduler(self, store: ClaimStore | None = None, **settings: Any) -> Scheduler:
+    def scheduler(self, store: object = None, **settings: Any) -> Scheduler:
         """A scheduler on this clock; without a store unless one is given."""
         return Scheduler(store, clock=self.clock, observers=[self.recorder], **settings)
 

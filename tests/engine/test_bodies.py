@@ -15,6 +15,7 @@ from onebeat import InvalidJob, InvalidSetting, Limit, Run, TimedOut, current_ru
 from onebeat.engine.limits import checked_limits
 from onebeat.events import RunEnded, RunStarted
 from onebeat.model import Outcome, Reason
+from onebeat.testing.clock import FakeClock
 from tests.engine.given import Gate, Given
 
 
@@ -220,7 +221,7 @@ async def test_a_thread_is_told_of_its_cancellation_and_its_id_stays_busy_until_
         told.wait(30)
         run.raise_if_cancelled()
 
-    given.clock = type(given.clock)(patience=0.05)
+    given.clock = FakeClock(patience=0.05)
     scheduler = given.scheduler(timeout=10)
     async with scheduler:
         scheduler.run_once("a", body)
@@ -278,7 +279,7 @@ async def test_no_more_plain_bodies_run_than_there_are_threads(given: Given) -> 
         with lock:
             running -= 1
 
-    given.clock = type(given.clock)(patience=0.05)
+    given.clock = FakeClock(patience=0.05)
     async with given.scheduler(threads=3) as scheduler:
         for number in range(10):
             scheduler.run_once(str(number), body)

@@ -182,9 +182,12 @@ async def test_the_label_is_the_setting_else_the_environments_else_the_hosts_nam
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
-def test_no_store_is_no_store(nothing: Any) -> None:
+async def test_no_store_is_no_store(given: Given, nothing: Any) -> None:
     """C-EVERY-REPLICA: an unset DATABASE_URL gives none, and no file."""
-    assert Scheduler(nothing)._store is None
+    async with given.scheduler(nothing):
+        pass
+    [started] = given.recorder.of(SchedulerStarted)
+    assert started.store is None
 
 
 async def test_a_job_added_while_the_scheduler_starts_is_not_lost(given: Given) -> None:

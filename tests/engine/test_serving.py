@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -28,6 +28,7 @@ from onebeat.events import (
     SchedulerStopping,
 )
 from onebeat.stores.memory import MemoryStore
+from onebeat.testing.clock import FakeClock, FakeTimer
 from tests.engine.given import Gate, Given, Through
 
 
@@ -46,8 +47,10 @@ async def test_stopping_drops_what_is_pending_and_cancels_what_runs(given: Given
     """X-STOP: the cause is ShuttingDown, for async and plain bodies alike."""
     gate = Gate()
     causes: list[type] = []
+    began = threading.Event()
 
     def plain(run: Run) -> None:
+        began.set()
         run.wait(30)
         causes.append(type(run.cause))
 
@@ -57,7 +60,7 @@ async def test_stopping_drops_what_is_pending_and_cancels_what_runs(given: Given
     scheduler.run_once("a", gate.named("runs"))
     scheduler.run_next("a", gate.named("pending"))
     scheduler.run_once("b", plain)
-    await asyncio.sleep(0.05)
+    await asyncio.to_thread(began.wait, 30)
     scheduler.stop()
     scheduler.stop()
     await serving
@@ -138,17 +141,22 @@ async def test_an_observer_that_raises_changes_nothing(
     assert sum(record.exc_info is not None for record in caplog.records) == 1
 
 
-async def test_a_url_is_connected_and_closed_by_the_scheduler_a_store_is_not(given: Given) -> None:
+async def test_a_url_is_connected_and_closed_by_the_scheduler_a_store_is_not(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """D-POOL: what the app hands over stays open."""
-    closed: list[str] = []
+    closed: list[MemoryStore] = []
 
-    class Watched(MemoryStore):
-        async def close(self) -> None:
-            closed.append("closed")
+    async def note(store: MemoryStore) -> None:
+        closed.append(store)
 
-    async with given.scheduler(Watched(clock=given.clock)):
+    monkeypatch.setattr(MemoryStore, "close", note)
+    async with given.scheduler(given.store):
         pass
     assert closed == []
+    async with given.scheduler("memory://"):
+        pass
+    assert len(closed) == 1
 
 
 def test_a_scheduler_in_the_background_serves_and_stops() -> None:
@@ -243,21 +251,21 @@ async def test_a_forked_copy_neither_claims_nor_releases(
 async def test_a_fault_in_the_ticker_ends_serve_with_its_error(given: Given) -> None:
     """X-STOP: it must not pass for a stop in order."""
 
-    class NoClock(type(given.clock)):  # type: ignore[misc]
+    class BreaksOnce(FakeClock):
         broken = False
 
-        def call_later(self, *arguments: Any) -> Any:
+        def call_later(self, seconds: float, call: Callable[[], object]) -> FakeTimer:
             if self.broken:
                 self.broken = False
                 raise ZeroDivisionError
-            return super().call_later(*arguments)
+            return super().call_later(seconds, call)
 
-    given.clock = NoClock()
+    given.clock = clock = BreaksOnce()
     scheduler = given.scheduler()
     scheduler.add("a", every(10), lambda: None)
     serving = asyncio.ensure_future(scheduler.serve())
     await given.clock.advance(seconds=5)
-    given.clock.broken = True
+    clock.broken = True
     await given.clock.advance(seconds=6)
     with pytest.raises(ZeroDivisionError):
         await serving

@@ -20,8 +20,6 @@ from tests.observers import given
 from tests.observers.given import NOON, REPLICA
 from tests.observers.test_logs import ONE_OF_EACH
 
-Points = dict[tuple[str, ...], Any]
-
 
 class Metrics:
     """An observer on a real SDK, and what a collection then finds."""
