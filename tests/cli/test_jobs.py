@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,3 +98,18 @@ def test_what_a_module_prints_is_no_part_of_the_list(onebeat: Onebeat, tmp_path:
     result = onebeat("jobs", "app_that_prints:scheduler", "--json")
     assert len(json.loads(result.out)) == 2
     assert result.err == "hello\n"
+
+
+def test_an_id_that_the_terminal_cannot_show_is_shown_in_part(tmp_path: Path) -> None:
+    (tmp_path / "app_abroad.py").write_text(
+        "from onebeat import Scheduler\nscheduler = Scheduler()\nscheduler.add('j\\u00f6b', '@daily', print)\n"
+    )
+    program = (
+        "import sys; from onebeat.cli import jobs, main; jobs.on_terminal = lambda: True; "
+        "sys.exit(main(['jobs', 'app_abroad:scheduler']))"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"j?b" in done.stdout

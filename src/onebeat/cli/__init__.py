@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import click
 
@@ -19,6 +20,8 @@ _WRONG_INPUT = (InvalidSchedule, InvalidJob, InvalidSetting)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. An error is one line on stderr, never a traceback."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an id that a terminal cannot show is shown in part
     try:
         code = commands.main(arguments, prog_name="onebeat", standalone_mode=False)
     except click.ClickException as error:

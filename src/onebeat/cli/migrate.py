@@ -38,5 +38,5 @@ def command(store: str | None, sql: bool, schema: str | None) -> None:
     if isinstance(found, postgres.PostgresStore):
         asked(found, found.migrate())
     else:
-        sqlite.apply_migrations(found.label.removeprefix("sqlite:///"))
+        sqlite.apply_migrations(found.path)
     click.echo(f"{found.label}: the tables are up to date")

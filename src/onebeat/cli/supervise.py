@@ -7,17 +7,18 @@ import signal
 
 import click
 
-from onebeat.cli.replicas import STOP_SIGNALS, Child, end_children, on_stop_signals, start_child
+from onebeat.cli.replicas import Child, end_children, on_stop_signals, start_child
 
 _PATIENCE = 5.0
 # How a replica ends that a signal reaches before it is ready to stop in order.
-_STOPPED_EARLY = (*(-number for number in STOP_SIGNALS), 130)
+_STOPPED_EARLY = (-signal.SIGTERM, 130)
 
 
 async def supervise(application: str, count: int) -> int:
     """Run *count* replicas of *application* until they have all ended; 1 if one of them died, else 0.
 
-    Signals are passed on, each as often as it comes: a second one tells a replica to stop waiting.
+    Signals are passed on, each as often as it comes: a second one tells a replica to stop waiting. Either
+    is passed on as SIGTERM, which ends a replica that is still being imported without a word.
     """
     children: list[Child] = []
     signals: list[signal.Signals] = []
@@ -25,7 +26,7 @@ async def supervise(application: str, count: int) -> int:
     def forward(number: signal.Signals) -> None:
         signals.append(number)
         for child in children:
-            child.send(number)
+            child.send(signal.SIGTERM)
 
     with on_stop_signals(forward):
         try:
@@ -35,8 +36,8 @@ async def supervise(application: str, count: int) -> int:
                 arguments = ["-m", "onebeat", "run", application, "--replica-of-parent", label]
                 children.append(await start_child(label, arguments))
                 # One that came while this child was being made did not reach it.
-                for number in signals:
-                    children[-1].send(number)
+                for _ in signals:
+                    children[-1].send(signal.SIGTERM)
             died = await asyncio.gather(*(_attend(child, signals) for child in children))
         finally:
             await end_children(children, _PATIENCE)

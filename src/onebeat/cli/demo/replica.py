@@ -70,8 +70,8 @@ def tell(event: Event) -> None:
 
 
 def _tick(run: Run) -> Tick:
-    assert run.scheduled_at is not None  # every run of the demo is a tick's
-    return Tick(run.job_id, run.scheduled_at)
+    assert run.tick is not None  # every run of the demo is a tick's
+    return run.tick
 
 
 if __name__ == "__main__":
