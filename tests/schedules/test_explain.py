@@ -139,6 +139,6 @@ def test_explain_refuses_a_count_that_is_none(count: int) -> None:
 
 
 def test_explain_refuses_a_naive_instant() -> None:
-    """S-NEXT: a naive datetime is an error."""
-    with pytest.raises(InvalidSchedule):
+    """S-NEXT: a naive datetime is an error, which names the argument."""
+    with pytest.raises(InvalidSchedule, match="after: "):
         explain("@daily", after=datetime(2027, 1, 1))  # noqa: DTZ001

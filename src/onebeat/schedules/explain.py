@@ -41,7 +41,7 @@ def explain(
     """What *schedule*, or a text read in *tz*, means: its *count* instants after *after*, or after now."""
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_INSTANTS:
         raise InvalidSchedule("count", count, f"a whole number from 0 to {_MOST_INSTANTS}")
-    known, moment = schedule_of(schedule, tz), instant_or_now(after)
+    known, moment = schedule_of(schedule, tz), instant_or_now("after", after)
     instants = tuple(islice(due_after(known, moment), count))
     warnings = _warnings(known, moment) if isinstance(known, Timetable) else ()
     return Explanation(describe(known), instants, tuple(warnings))

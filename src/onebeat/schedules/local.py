@@ -46,20 +46,20 @@ def zone(name: str) -> ZoneInfo:
         raise InvalidSchedule("tz", name, _EXPECTED, "install tzdata if the name is right") from None
 
 
-def instant_or_now(at: datetime | None) -> datetime:
-    """*at*, which must be aware, or the present when it is None."""
-    if at is None:
+def instant_or_now(field: str, got: datetime | None) -> datetime:
+    """*got*, which must be aware, or the present when it is None."""
+    if got is None:
         return SystemClock().now()
-    if not isinstance(at, datetime) or at.utcoffset() is None:
-        raise InvalidSchedule("at", at, "a timezone-aware datetime", "datetime.now(UTC), say")
-    return at
+    if not isinstance(got, datetime) or got.utcoffset() is None:
+        raise InvalidSchedule(field, got, "a timezone-aware datetime", "datetime.now(UTC), say")
+    return got
 
 
 def is_local_time(tz: str, hour: int, minute: int = 0, at: datetime | None = None) -> bool:
     """Whether the wall clock in *tz* reads exactly that minute, at the instant *at* or now (S-LOCAL)."""
     checked_number("hour", hour, 23)
     checked_number("minute", minute, 59)
-    wall = instant_or_now(at).astimezone(zone(zone_name(tz)))
+    wall = instant_or_now("at", at).astimezone(zone(zone_name(tz)))
     return (wall.hour, wall.minute) == (hour, minute)
 
 
