@@ -69,6 +69,11 @@ class SqliteStore:
         # Waiting for a lock takes real time, whatever a fake clock shows.
         self._elapsed = SystemClock().monotonic
 
+    @property
+    def path(self) -> str:
+        """The file, wherever the process has gone since."""
+        return self._file.path
+
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         give_up_at = self._elapsed() + timeout.total_seconds()
         return await self._call(partial(self._claim, bids, replica, give_up_at))
