@@ -415,3 +415,70 @@ async def test_a_tick_cancelled_at_shutdown_while_it_runs_is_released_as_cancell
     assert (ended.outcome, ended.reason) == (Outcome.FAILED, Reason.CANCELLED)
     assert isinstance(ended.error, ShuttingDown)
     assert [r.verdict for batch in store.releases for r in batch] == [Verdict.CANCELLED]
+
+
+def raising(error: BaseException) -> Any:
+    def call(*_: object) -> None:
+        raise error
+
+    return call
+
+
+class Odd(Through):
+    """A store written elsewhere, with a mistake in it."""
+
+    def __init__(self, inner: Any, claim: Any = None, release: Any = None) -> None:
+        super().__init__(inner)
+        self._claimed = claim or (lambda answers: answers)
+        self._released = release or (lambda: None)
+
+    def mend(self) -> None:
+        self._released = lambda: None
+
+    async def claim(self, bids: Sequence[Bid], **asked: Any) -> Any:
+        return self._claimed(await super().claim(bids, **asked))
+
+    def release(self, releases: Sequence[Release], **asked: Any) -> Any:
+        self._released()
+        return super().release(releases, **asked)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda answers: answers[:1],
+        lambda answers: answers[::-1],
+        lambda answers: None,
+        raising(SystemExit(3)),
+    ],
+    ids=["too few", "in another order", "nothing", "SystemExit"],
+)
+async def test_answers_that_cannot_be_told_apart_are_no_answers(given: Given, mistake: Any) -> None:
+    """C-ONE: nothing runs on another bid's win; C-ERROR: it costs the ticks, and what was won is released."""
+    scheduler = given.scheduler(Odd(given.store, mistake), claim_timeout=1)
+    for job_id in ("a", "b"):
+        scheduler.add(job_id, every(60), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=65)
+    assert given.recorder.outcomes() == {Outcome.CLAIM_ERROR: 2}
+    rival = given.scheduler(given.store)
+    rival.add("a", every(60), lambda: None)
+    async with rival:
+        await given.clock.advance(seconds=60)
+    assert len(given.recorder.ran("a")) == 1
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), ValueError("x")], ids=repr)
+async def test_a_store_whose_release_raises_at_once_costs_releases_not_claims(
+    given: Given, error: BaseException
+) -> None:
+    """D-DOWN: nor the scheduler."""
+    store = Odd(given.store, release=raising(error))
+    scheduler = given.scheduler(store)
+    scheduler.add("a", every(60), lambda: None, overlap="allow")
+    async with scheduler:
+        await given.clock.advance(minutes=3)
+        store.mend()
+        await given.clock.advance(seconds=5)
+    assert len(given.recorder.ran("a")) == 3
+    assert len(given.recorder.of(ReleaseFailed)) == 3

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from onebeat.clock import Clock
 from onebeat.errors import ClaimFailed, ClaimFailure
@@ -12,12 +12,12 @@ from onebeat.errors import ClaimFailed, ClaimFailure
 T = TypeVar("T")
 
 
-async def bounded(asking: Coroutine[Any, Any, T], seconds: float, clock: Clock) -> T:
-    """What *asking* answers. After *seconds* it is cancelled, and its connection with it.
+async def bounded(ask: Callable[[], Awaitable[T]], seconds: float, clock: Clock) -> T:
+    """What *ask* answers. After *seconds* it is cancelled, and its connection with it.
 
     Raises ClaimFailed, whatever the store raised: a store written elsewhere must not end the scheduler.
     """
-    task = asyncio.get_running_loop().create_task(asking)
+    task = asyncio.get_running_loop().create_task(_asked(ask))
     timer = clock.call_later(seconds, task.cancel)
     try:
         await asyncio.wait({task})
@@ -26,9 +26,13 @@ async def bounded(asking: Coroutine[Any, Any, T], seconds: float, clock: Clock) 
         task.cancel()
     if task.cancelled():
         raise ClaimFailed(f"the store did not answer for {seconds:g} s", ClaimFailure.TIMEOUT)
-    error = task.exception()
-    if error is None:
-        return task.result()
-    if isinstance(error, ClaimFailed):
-        raise error
-    raise ClaimFailed(f"{type(error).__name__}: {error}") from error
+    return task.result()
+
+
+async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
+    try:
+        return await ask()
+    except ClaimFailed:
+        raise
+    except (Exception, SystemExit) as error:  # a task that ends with SystemExit takes its loop along
+        raise ClaimFailed(f"{type(error).__name__}: {error}") from error

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from onebeat.claims import ClaimStore
 from onebeat.engine.backoff import pause_before
@@ -123,15 +124,22 @@ class Desk:
         for asked in waiting:
             asked.may_have_landed = True
         bids = [asked.bid for asked in waiting]
-        asking = self._store.claim(bids, replica=self._replica, timeout=self._timeout)
         try:
-            answers = await bounded(asking, 2 * self._timeout.total_seconds(), self._clock)
+            answers = await bounded(
+                partial(self._answers, bids), 2 * self._timeout.total_seconds(), self._clock
+            )
         except ClaimFailed as error:
             self._failed(waiting, error, self._clock.monotonic() - began)
             raise
         won = sum(answer.won for answer in answers)
         self._observe(ClaimAnswered(len(bids), won, self._clock.monotonic() - began))
         self._recovered()
+        return answers
+
+    async def _answers(self, bids: Sequence[Bid]) -> Sequence[Answer]:
+        answers = await self._store.claim(bids, replica=self._replica, timeout=self._timeout)
+        if [answer.token for answer in answers] != [bid.token for bid in bids]:
+            raise ClaimFailed("the store has not given each bid its own answer, in their order")
         return answers
 
     def _deliver(self, waiting: Sequence[Asked], answers: Sequence[Answer]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 from onebeat.claims import ClaimStore
 from onebeat.engine.bounded import bounded
@@ -34,5 +35,5 @@ class Pruner:
         app, settings = self._here.replica.app, self._here.settings
         deleted = _AT_ONCE
         while deleted >= _AT_ONCE:
-            pruning = self._store.prune(app=app, keep=settings.retention, limit=_AT_ONCE)
+            pruning = partial(self._store.prune, app=app, keep=settings.retention, limit=_AT_ONCE)
             deleted = await bounded(pruning, settings.claim_timeout.total_seconds(), self._here.clock)

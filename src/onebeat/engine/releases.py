@@ -6,6 +6,7 @@ import asyncio
 import random
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from onebeat.claims import ClaimStore
 from onebeat.engine.backoff import pause_before
@@ -70,9 +71,11 @@ class Releases:
     async def _send(self, batch: list[_Due]) -> None:
         if self._here.is_copy:
             return
-        releasing = self._store.release([due.release for due in batch], replica=self._replica)
+        ends = [due.release for due in batch]
         try:
-            await bounded(releasing, self._timeout, self._clock)
+            await bounded(
+                partial(self._store.release, ends, replica=self._replica), self._timeout, self._clock
+            )
         except ClaimFailed as error:
             await self._failed(batch, error)
         else:
