@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -45,12 +45,7 @@ class Instruments:
         self.run_active = meter.create_up_down_counter(
             "onebeat.run.active", unit="{run}", description="Runs whose body has begun and not ended."
         )
-
-        def seconds(name: str, description: str, buckets: tuple[float, ...]) -> Callable[..., None]:
-            return meter.create_histogram(
-                name, unit="s", description=description, explicit_bucket_boundaries_advisory=buckets
-            ).record
-
+        seconds = partial(_seconds, meter)
         self.run_duration = seconds("onebeat.run.duration", "How long bodies took.", _DURATIONS)
         self.tick_delay = seconds(
             "onebeat.tick.delay", "How long after its instant a tick was decided or its body began.", _DELAYS
@@ -86,6 +81,12 @@ class Instruments:
 
     def _next_ticks(self, options: CallbackOptions) -> Iterable[Observation]:
         return _observations(min, (gauged.next_tick() for gauged in self._live()))
+
+
+def _seconds(meter: Meter, name: str, description: str, buckets: tuple[float, ...]) -> Callable[..., None]:
+    return meter.create_histogram(
+        name, unit="s", description=description, explicit_bucket_boundaries_advisory=buckets
+    ).record
 
 
 def _observations(

@@ -11,21 +11,16 @@ import pytest
 
 from onebeat.model import Answer, Bid, Release, Replica, Ruling
 from onebeat.stores.memory import MemoryStore
-from onebeat.stores.ruling import JobRow, TickRow, micros
+from onebeat.stores.ruling import JobRow, TickRow, tick_key
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.contract import ClaimStoreContract
-
-Key = tuple[str, str, int]
 
 
 class Broken(MemoryStore):
     """Sound as it stands; each store below breaks one thing."""
 
-    def key(self, app: str, bid: Bid | Release) -> Key:
-        return app, bid.tick.job_id, micros(bid.tick.scheduled_at)
-
     def change(self, app: str, bid: Bid | Release, **columns: object) -> None:
-        key = self.key(app, bid)[:2]
+        key = tick_key(app, bid.tick)[:2]
         if key in self._jobs:
             self._jobs[key] = replace(self._jobs[key], **columns)  # type: ignore[arg-type]
 
@@ -39,7 +34,7 @@ class ForgetsTheWatermark(Broken):
 class ForgetsTicks(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
         if bid.lease is None:
-            self._ticks.pop(self.key(replica.app, bid), None)
+            self._ticks.pop(tick_key(replica.app, bid.tick), None)
         return super()._rule(bid, replica, expired)
 
 
@@ -71,7 +66,7 @@ class LeasesWhatMayOverlap(Broken):
 
 class ForgetsTokens(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        tick = self._ticks.get(self.key(replica.app, bid))
+        tick = self._ticks.get(tick_key(replica.app, bid.tick))
         if tick is not None and tick.token == bid.token:
             bid = replace(bid, token=bid.token + " again")
         return super()._rule(bid, replica, expired)
@@ -87,9 +82,9 @@ class TakesTheLeaseAgain(Broken):
 
 class AnswersOnlyTheNewestToken(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        job = self._jobs.get(self.key(replica.app, bid)[:2], JobRow())
+        job = self._jobs.get(tick_key(replica.app, bid.tick)[:2], JobRow())
         if job.token != bid.token and bid.lease is not None:
-            self._ticks.pop(self.key(replica.app, bid), None)
+            self._ticks.pop(tick_key(replica.app, bid.tick), None)
         return super()._rule(bid, replica, expired)
 
 
@@ -97,13 +92,15 @@ class AnswersTheNewestFence(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
         answer = super()._rule(bid, replica, expired)
         return (
-            replace(answer, fence=self._jobs[self.key(replica.app, bid)[:2]].fence) if answer.won else answer
+            replace(answer, fence=self._jobs[tick_key(replica.app, bid.tick)[:2]].fence)
+            if answer.won
+            else answer
         )
 
 
 class ReleasesWhateverTheToken(Broken):
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
-        held = [self._ticks.get(self.key(replica.app, release), TickRow()).token for release in releases]
+        held = [self._ticks.get(tick_key(replica.app, release.tick), TickRow()).token for release in releases]
         named = [replace(release, token=token or "") for release, token in zip(releases, held, strict=True)]
         await super().release(named, replica=replica)
 
@@ -111,7 +108,7 @@ class ReleasesWhateverTheToken(Broken):
 class ReleasesWhateverTheTick(Broken):
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         for release in releases:
-            job = self._jobs.get(self.key(replica.app, release)[:2])
+            job = self._jobs.get(tick_key(replica.app, release.tick)[:2])
             if job is not None and job.token == release.token:
                 self.change(replica.app, release, released_at=self._now())
 
@@ -120,14 +117,14 @@ class ReleasesWhateverTheClaim(Broken):
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         await super().release(releases, replica=replica)
         for release in releases:
-            if self.key(replica.app, release) in self._ticks:
+            if tick_key(replica.app, release.tick) in self._ticks:
                 self.change(replica.app, release, released_at=self._now())
 
 
 class MakesRowsOnRelease(Broken):
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         for release in releases:
-            app, job_id, scheduled_at = self.key(replica.app, release)
+            app, job_id, scheduled_at = tick_key(replica.app, release.tick)
             self._jobs.setdefault((app, job_id), JobRow(watermark=scheduled_at))
         await super().release(releases, replica=replica)
 
@@ -200,7 +197,7 @@ class EarlyBidsMoveTheWatermark(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
         answer = super()._rule(bid, replica, expired)
         if answer.ruling is Ruling.EARLY:
-            app, job_id, scheduled_at = self.key(replica.app, bid)
+            app, job_id, scheduled_at = tick_key(replica.app, bid.tick)
             self._jobs[app, job_id] = JobRow(watermark=scheduled_at)
         return answer
 

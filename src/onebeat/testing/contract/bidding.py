@@ -38,6 +38,10 @@ class Bidding:
         """Every open handle on the shared place, as replicas in several processes would have."""
         return (self.store,)
 
+    def handle(self, n: int) -> ClaimStore:
+        """The handle of the *n*-th rival: each has one in turn."""
+        return self.handles()[n % len(self.handles())]
+
     async def pass_time(self, seconds: float) -> None:
         """Let *seconds* pass on the store's clock; override it to move a clock of your own."""
         await asyncio.sleep(seconds)

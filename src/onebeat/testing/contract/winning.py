@@ -16,8 +16,7 @@ class WinningRules(Bidding):
     async def test_of_twenty_rivals_exactly_one_wins_a_tick(self) -> None:
         """C-ONE: whatever handle on the store each of them uses."""
         [tick] = await self.ticks(1)
-        handles = self.handles()
-        rivals = [self.bid(tick, by=f"r{n}", store=handles[n % len(handles)]) for n in range(20)]
+        rivals = [self.bid(tick, by=f"r{n}", store=self.handle(n)) for n in range(20)]
         answers = await asyncio.gather(*rivals)
         assert [answer.won for answer in answers].count(True) == 1, answers
         assert {answer.ruling for answer in answers} == {Ruling.WON, Ruling.CLAIMED}, answers
@@ -25,8 +24,7 @@ class WinningRules(Bidding):
     async def test_of_twenty_rivals_exactly_one_wins_a_tick_that_may_overlap(self) -> None:
         """C-ONE: with overlap allowed as well."""
         [tick] = await self.ticks(1)
-        handles = self.handles()
-        rivals = [self.bid(tick, lease=None, store=handles[n % len(handles)]) for n in range(20)]
+        rivals = [self.bid(tick, lease=None, store=self.handle(n)) for n in range(20)]
         answers = await asyncio.gather(*rivals)
         assert [answer.won for answer in answers].count(True) == 1, answers
 
@@ -44,12 +42,8 @@ class WinningRules(Bidding):
         first = (await self.ticks(1))[0].scheduled_at
         jobs = [Tick(f"job-{n:03}", first) for n in range(100)]
         shuffle = random.Random(7)
-        handles = self.handles()
         batches = [[Bid(tick, token(), HOUR) for tick in shuffle.sample(jobs, k=100)] for _ in range(8)]
-        rivals = [
-            self.bid_all(batch, by=f"r{n}", store=handles[n % len(handles)])
-            for n, batch in enumerate(batches)
-        ]
+        rivals = [self.bid_all(batch, by=f"r{n}", store=self.handle(n)) for n, batch in enumerate(batches)]
         answers = [answer for batch in await asyncio.gather(*rivals) for answer in batch]
         assert sorted(answer.tick for answer in answers if answer.won) == jobs
 
