@@ -102,7 +102,7 @@ def test_what_a_module_prints_is_no_part_of_the_list(onebeat: Onebeat, tmp_path:
 
 def test_an_id_that_the_terminal_cannot_show_is_shown_in_part(tmp_path: Path) -> None:
     (tmp_path / "app_abroad.py").write_text(
-        "from onebeat import Scheduler\nscheduler = Scheduler()\nscheduler.add('j\\u00f6b', '@daily', print)\n"
+        "from onebeat import Scheduler\nscheduler = Scheduler()\nscheduler.add('j\\u00f6b', '@daily', all)\n"
     )
     program = (
         "import sys; from onebeat.cli import jobs, main; jobs.on_terminal = lambda: True; "

@@ -6,6 +6,7 @@ import time
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,31 @@ def test_a_start_in_another_zone_is_shown_in_utc_and_a_naive_one_refused() -> No
     assert FakeClock(east).now().isoformat() == "2026-07-01T00:00:00+00:00"
     with pytest.raises(InvalidSetting, match="start"):
         FakeClock(datetime(2026, 1, 1))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("start", ["2026-01-01", None, datetime(2026, 1, 1)])  # noqa: DTZ001
+def test_a_start_that_is_no_instant_is_refused(start: Any) -> None:
+    with pytest.raises(InvalidSetting, match="start"):
+        FakeClock(start)
+
+
+@pytest.mark.parametrize("patience", [0, -1, float("nan"), float("inf"), "5"])
+def test_a_patience_that_makes_no_sense_is_refused(patience: Any) -> None:
+    with pytest.raises(InvalidSetting, match="patience"):
+        FakeClock(patience=patience)
+
+
+@pytest.mark.parametrize("units", [{"days": 10**7}, {"days": 10**12}, {"seconds": float("nan")}])
+async def test_a_move_to_where_no_clock_can_go_is_refused_and_moves_nothing(units: Any) -> None:
+    clock = FakeClock()
+    for move in (clock.advance, clock.jump):
+        with pytest.raises(InvalidSetting, match="years 1 to 9999"):
+            await move(**units)
+    with pytest.raises(InvalidSetting, match="years 1 to 9999"):
+        clock.step(**units)
+    with pytest.raises(InvalidSetting, match="seconds="):
+        await clock.advance(5)  # type: ignore[arg-type]
+    assert clock.now() == FakeClock().now()
 
 
 async def test_time_cannot_pass_backwards() -> None:

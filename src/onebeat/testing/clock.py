@@ -14,6 +14,7 @@ from typing import TypedDict, Unpack
 from weakref import WeakSet
 
 from onebeat.errors import InvalidSetting
+from onebeat.model import checked_duration
 from onebeat.testing.quiet import Blocks, sleep_by, until_quiet
 
 _NOTHING = timedelta()
@@ -66,7 +67,7 @@ class FakeClock:
     """
 
     def __init__(self, start: datetime = _START, *, patience: float = 5.0) -> None:
-        if start.tzinfo is None or start.utcoffset() is None:
+        if not isinstance(start, datetime) or start.utcoffset() is None:
             raise InvalidSetting("start", start, "a timezone-aware datetime")
         self._wall = start.astimezone(UTC)  # what the wall clock shows when nothing has passed
         self._passed = 0  # microseconds: floats would let a tick drift away from its instant
@@ -76,7 +77,7 @@ class FakeClock:
         self._moving = False
         self._lock = threading.Lock()  # timers may be asked for on several loops
         self._loops: set[asyncio.AbstractEventLoop] = set()
-        self._elsewhere = Blocks(patience)
+        self._elsewhere = Blocks(checked_duration("patience", patience).total_seconds())
 
     def now(self) -> datetime:
         # Who reads the clock on a loop will act on it: from then on that loop has to come to rest too.
@@ -113,7 +114,7 @@ class FakeClock:
 
     async def advance(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
         """Let time pass: every timer due until then fires at its own instant, one after the other."""
-        end = self._passed + _span(by, units)
+        end = self._passed + self._span_ahead(by, units)
         with self._alone():
             await self.settle()
             while (timer := self._next_due(end)) is not None:
@@ -124,7 +125,7 @@ class FakeClock:
 
     async def jump(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
         """A suspended machine: time has passed in one go, and what was due meanwhile fires now, late."""
-        span = _span(by, units)
+        span = self._span_ahead(by, units)
         with self._alone():
             await self.settle()
             self._passed += span
@@ -136,7 +137,7 @@ class FakeClock:
     def step(self, by: timedelta = _NOTHING, **units: Unpack[Units]) -> None:
         """Set the wall clock ahead, or back by a negative step. No time passes and nothing fires; who
         waits for a wall time looks again with the next `advance`."""
-        self._wall += by + timedelta(**units)
+        self._wall += self._span(by, units)
         for timer in tuple(self._at_wall_time):
             if not timer.over:
                 timer.due = self._passed
@@ -159,6 +160,23 @@ class FakeClock:
         finally:
             self._moving = False
 
+    def _span_ahead(self, by: timedelta, units: Units) -> int:
+        span = self._span(by, units)
+        if span < _NOTHING:
+            raise InvalidSetting("by", span, "a duration, zero or more", "step() sets the wall clock back")
+        return span // _MICROSECOND
+
+    def _span(self, by: timedelta, units: Units) -> timedelta:
+        """All of it together; raises unless the wall clock can show where it leads."""
+        if not isinstance(by, timedelta):
+            raise InvalidSetting("by", by, "a timedelta, or seconds=, minutes=, hours=, days=")
+        try:
+            span = by + timedelta(**units)
+            _ = self._wall + span + timedelta(microseconds=self._passed)
+        except (OverflowError, ValueError):
+            raise InvalidSetting("by", units or by, "a duration that ends in the years 1 to 9999") from None
+        return span
+
     def _await(self, timer: FakeTimer) -> None:
         with self._lock:
             self._count += 1
@@ -171,13 +189,6 @@ class FakeClock:
                 if not timer.over and due == timer.due:  # else called off, or made due again by a step
                     return timer
         return None
-
-
-def _span(by: timedelta, units: Units) -> int:
-    span = by + timedelta(**units)
-    if span < _NOTHING:
-        raise InvalidSetting("by", span, "a duration, zero or more", "step() sets the wall clock back")
-    return span // _MICROSECOND
 
 
 def _microseconds(seconds: float) -> int:
