@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -79,6 +80,15 @@ def test_the_readmes_services_start_and_stop(tmp_path: Path, monkeypatch: pytest
             assert [job.id for job in _scheduler(shown).jobs] == ["report", "outbox"]
 
     asyncio.run(start_both())
+
+
+def test_the_layers_on_the_page_are_those_that_are_checked() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    checked = next(contract["layers"] for contract in contracts if "layers" in contract)
+    # A layer in brackets need not be there yet.
+    there = [[name for name in line.split(" | ") if not name.startswith("(")] for line in checked]
+    page = (ROOT / "docs" / "concepts" / "how-it-works.md").read_text()
+    assert "\n".join(" | ".join(names) for names in there) in page
 
 
 @pytest.mark.timeout(20)
