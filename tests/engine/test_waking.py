@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
@@ -211,6 +213,51 @@ async def test_a_schedule_that_raises_or_answers_nonsense_ends_its_own_job_only(
     assert failed == {"raises": ZeroDivisionError, "stands": ValueError, "naive": TypeError}
     assert seconds_of(given.recorder.ran("good")) == [10, 20]
     assert seconds_of(given.recorder.ran("raises")) == [5]
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Every second; looks back as it is told, and breaks after a while."""
+
+    back: datetime = START
+    ends: datetime = START + timedelta(days=9)
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        if moment >= self.ends:
+            raise ZeroDivisionError
+        return moment + timedelta(seconds=1)
+
+    def previous_before(self, moment: datetime) -> datetime | None:
+        return self.back
+
+    def matches(self, moment: datetime) -> bool:
+        return True
+
+
+async def test_a_job_added_to_a_schedule_that_has_failed_is_told_of_too(given: Given) -> None:
+    """T-EVENT: a job without ticks never looks like one that only waits."""
+    scheduler = given.scheduler()
+    scheduler.add("a", Odd(ends=START), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=2)
+        scheduler.add("b", Odd(ends=START), lambda: None)
+        await given.clock.advance(seconds=2)
+    assert [event.job_id for event in given.recorder.of(ScheduleFailed)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "back",
+    [datetime(2027, 1, 1), START + timedelta(days=9)],  # noqa: DTZ001
+    ids=["naive", "to come"],
+)
+def test_a_schedule_that_looks_back_wrongly_ends_nothing_and_fires_nothing_early(back: datetime) -> None:
+    """T-EVENT, W-EYES: also where more ticks were due than can be counted."""
+    agenda = Agenda()
+    agenda.add("a", Odd(back), START)
+    now = START + timedelta(seconds=150_000)
+    [owed] = agenda.owed(now)
+    assert owed.tick.scheduled_at <= now
+    assert len(agenda.failures()) == (back.tzinfo is None)
 
 
 def test_more_ticks_than_can_be_counted_are_passed_over_at_once() -> None:

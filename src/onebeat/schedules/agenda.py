@@ -26,11 +26,15 @@ class Owed:
 
 @dataclass(slots=True)
 class _Entry:
-    """The jobs of one schedule, each with the instant since when it has been there; its next due instant."""
+    """The jobs of one schedule, each with the instant since when it has been there; its next due instant.
+
+    `error`: why it has none any more.
+    """
 
     schedule: Schedule
     since: dict[str, datetime] = field(default_factory=dict)
     due: datetime | None = None
+    error: Exception | None = None
 
 
 class Agenda:
@@ -52,6 +56,8 @@ class Agenda:
             entry = self._entries[schedule] = _Entry(schedule)
             entry.since[job_id] = since
             entry.due = self._next(entry, since)
+        elif entry.error is not None:
+            self._failures.append((job_id, entry.error))
         entry.since[job_id] = since
         self._schedules[job_id] = schedule
 
@@ -90,6 +96,7 @@ class Agenda:
         for entry in list(self._entries.values()):
             for job_id, since in entry.since.items():
                 entry.since[job_id] = min(since, moment)
+            entry.error = None
             entry.due = self._next(entry, moment)
 
     def failures(self) -> list[tuple[str, Exception]]:
@@ -112,11 +119,12 @@ class Agenda:
     def _skip_ahead(self, entry: _Entry, dues: list[datetime], until: datetime) -> list[datetime]:
         entry.due = self._next(entry, until)
         try:
-            latest = entry.schedule.previous_before(entry.due) if entry.due else dues[-1]
+            latest = entry.schedule.previous_before(entry.due) if entry.due else None
+            if latest is not None and dues[-1] < latest <= until:
+                return [*dues, latest.astimezone(UTC)]
         except Exception as error:
             self._fail(entry, error)
-            latest = None
-        return [*dues, latest] if latest is not None and latest > dues[-1] else dues
+        return dues
 
     def _next(self, entry: _Entry, moment: datetime) -> datetime | None:
         try:
@@ -132,6 +140,7 @@ class Agenda:
         return due
 
     def _fail(self, entry: _Entry, error: Exception) -> None:
+        entry.due, entry.error = None, error
         self._failures.extend((job_id, error) for job_id in entry.since)
 
 
