@@ -91,11 +91,9 @@ class AnswersOnlyTheNewestToken(Broken):
 class AnswersTheNewestFence(Broken):
     def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
         answer = super()._rule(bid, replica, expired)
-        return (
-            replace(answer, fence=self._jobs[tick_key(replica.app, bid.tick)[:2]].fence)
-            if answer.won
-            else answer
-        )
+        if not answer.won:
+            return answer
+        return replace(answer, fence=self._jobs[tick_key(replica.app, bid.tick)[:2]].fence)
 
 
 class ReleasesWhateverTheToken(Broken):
