@@ -331,3 +331,20 @@ async def test_an_apps_own_tables_and_version_are_left_alone(path: Path, opened:
     assert (await claim(opened(), bid_for(0)))[0].won
     assert db.execute("PRAGMA user_version").fetchone() == (42,)
     db.close()
+
+
+async def test_a_thread_that_cannot_start_costs_a_claim_and_nothing_more(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D-DOWN: too many threads in the process, for a moment."""
+    store = opened()
+    with monkeypatch.context() as crowded:
+        crowded.setattr("onebeat.stores.sqlite.thread.Thread", _no_thread)
+        with pytest.raises(RuntimeError):
+            await claim(store, bid_for(0))
+    async with asyncio.timeout(10):
+        assert (await claim(store, bid_for(0)))[0].won
+
+
+def _no_thread(**_: object) -> None:
+    raise RuntimeError("can't start new thread")

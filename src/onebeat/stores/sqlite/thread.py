@@ -37,8 +37,9 @@ class OwnThread:
         future: Future[T] = Future()
         with self._start:
             if self._calls is None:
-                self._calls = SimpleQueue()
-                Thread(target=self._serve, args=(self._calls,), name=self._name, daemon=True).start()
+                calls: _Calls = SimpleQueue()
+                Thread(target=self._serve, args=(calls,), name=self._name, daemon=True).start()
+                self._calls = calls  # not before: a thread that cannot start now may start another time
             self._calls.put((future, work))
         return await asyncio.wrap_future(future)
 
