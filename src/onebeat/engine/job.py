@@ -58,7 +58,7 @@ class Policy:
         known = PolicyKeywords.__annotations__
         for name in keywords:
             if name not in known:
-                raise InvalidJob(name, keywords[name], "no such keyword", f"known: {', '.join(known)}")
+                raise InvalidJob("policy keyword", name, f"one of {', '.join(known)}")
         changes: dict[str, Any] = {name: _checked(name, got) for name, got in keywords.items()}
         return replace(self, **changes)
 
