@@ -66,6 +66,13 @@ class Story:
         return accounting.blocked_by(holding, self.notes, LEASE)
 
 
+def assert_each_tick_ran_once(story: Story, log: str) -> None:
+    """Some ticks were owed, none of them is missing, and none ran twice."""
+    assert story.owed, log
+    assert story.twice == [], f"{story.twice}\n{log}"
+    assert story.missing == [], f"{story.missing}\n{log}"
+
+
 class Fleet:
     """One process an order. On leaving, whatever still runs is killed."""
 

@@ -13,7 +13,7 @@ from threading import Event
 import psycopg
 import pytest
 
-from tests.processes.fleet import Fleet, Story
+from tests.processes.fleet import Fleet, Story, assert_each_tick_ran_once
 from tests.processes.orders import ALLOWED, Orders, orders_for, with_skews
 from tests.processes.proxy import LossyProxy
 from tests.servers.pgbouncer import PgBouncer
@@ -85,9 +85,7 @@ def test_every_tick_runs_once_through_a_pooler_whatever_the_app_hands_over(
     ) as fleet:
         time.sleep(span)
         story = fleet.stop()
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], fleet.logs()
+    assert_each_tick_ran_once(story, fleet.logs())
     assert "ERROR" not in fleet.logs()
 
 

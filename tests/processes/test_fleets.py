@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.processes import accounting
-from tests.processes.fleet import Fleet
+from tests.processes.fleet import Fleet, assert_each_tick_ran_once
 from tests.processes.orders import PLAIN, QUICK, Orders, orders_for, with_skews
 
 IN_THE_MIDST_OF_THE_BODY = 0.1
@@ -18,9 +18,7 @@ def test_every_tick_runs_once(orders: list[Orders], span: float) -> None:
     with Fleet(orders) as fleet:
         time.sleep(span)
         story = fleet.stop()
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], fleet.logs()
+    assert_each_tick_ran_once(story, fleet.logs())
     for job_id in (QUICK, PLAIN):
         assert accounting.overlaps(job_id, story.ledger) == []
         assert accounting.fences_fallen(job_id, story.ledger) == []
@@ -69,9 +67,7 @@ def test_clocks_a_fifth_of_a_second_apart_cost_nothing(orders: list[Orders], spa
     with Fleet(with_skews(orders, 0.2, 0.1)) as fleet:
         time.sleep(span)
         story = fleet.stop()
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], fleet.logs()
+    assert_each_tick_ran_once(story, fleet.logs())
 
 
 def test_clocks_three_seconds_apart_cost_at_most_what_the_leader_overtook(

@@ -9,7 +9,7 @@ import pytest
 
 from onebeat import Tick
 from tests.processes import accounting
-from tests.processes.fleet import Story
+from tests.processes.fleet import Story, assert_each_tick_ran_once
 from tests.processes.orders import JOBS, Orders
 from tests.processes.records import Kind, Note
 from tests.processes.server import WebServer
@@ -49,9 +49,7 @@ def test_four_gunicorn_workers_forked_after_loading_share_every_tick(worker: Ord
         story = server.stop()
     assert len({note.pid for note in ready}) == 4
     assert len({note.identity for note in ready}) == 4
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], server.log()
+    assert_each_tick_ran_once(story, server.log())
     assert_ended_in_order(story, server.log())
 
 
@@ -62,9 +60,7 @@ def test_a_scheduler_started_before_gunicorn_forks_runs_every_tick_once(worker: 
         time.sleep(span)
         story = server.stop()
     assert {entry.pid for entry in story.ledger} == {master.pid}
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], server.log()
+    assert_each_tick_ran_once(story, server.log())
     assert_ended_in_order(story, server.log())
 
 
@@ -75,9 +71,7 @@ def test_four_uvicorn_workers_share_every_tick(worker: Orders, span: float) -> N
         time.sleep(span)
         story = server.stop()
     assert len({note.pid for note in ready}) == 4
-    assert story.owed
-    assert story.twice == []
-    assert story.missing == [], server.log()
+    assert_each_tick_ran_once(story, server.log())
     assert_ended_in_order(story, server.log())
 
 
