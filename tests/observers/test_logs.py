@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from logging import DEBUG, ERROR, INFO, WARNING
@@ -34,7 +35,7 @@ ONE_OF_EACH: list[tuple[Event, list[int]]] = [
     (SchedulerStopping(REPLICA, ("report",)), [INFO]),
     (SchedulerStopped(REPLICA, ()), [INFO]),
     (given.ended(Outcome.SKIPPED, Reason.CLAIMED), [DEBUG]),
-    (given.passed_over(3), [DEBUG]),
+    (given.passed_over(3), [WARNING, DEBUG]),
     (given.run_started(), [DEBUG]),
     (given.run_ended(), [DEBUG]),
     (RunDropped("report", Superseded()), [DEBUG]),
@@ -61,6 +62,14 @@ class Log:
         self._caplog.clear()
         for event in events:
             self._observe(event)
+        records = list(self._caplog.records)
+        assert all(record.getMessage() for record in records)
+        return records
+
+    async def in_one_turn(self, *events: Event) -> list[logging.LogRecord]:
+        """The same where a loop runs, and all of them happen in one turn of it."""
+        self.of(*events)
+        await asyncio.sleep(0)
         records = list(self._caplog.records)
         assert all(record.getMessage() for record in records)
         return records
@@ -215,14 +224,44 @@ def test_losers_are_quiet(log: Log, reason: Reason) -> None:
     assert log.loud(given.ended(Outcome.SKIPPED, reason)) == []
 
 
-def test_a_late_wake_is_warned_of_once_with_the_count_of_all_its_jobs(log: Log) -> None:
-    """W-LATE: what it passed over is counted and logged once."""
-    wake = [given.passed_over(59), given.passed_over(3, "mail", exact=False)]
-    records = log.of(*wake, given.run_started(), given.run_started("run-2"))
-    assert levels(records) == [DEBUG, DEBUG, WARNING, DEBUG, DEBUG]
-    assert "at least 62 ticks" in records[2].getMessage()
-    assert "'report', 'mail'" in records[2].getMessage()
+async def test_a_late_wake_is_warned_of_once_with_the_count_of_all_its_jobs(log: Log) -> None:
+    """W-LATE: what it passed over is counted and logged once, also where its jobs are busy."""
+    wake: list[Event] = [given.passed_over(59), given.ended(Outcome.SKIPPED, Reason.BUSY)]
+    wake += [
+        given.passed_over(3, "mail", exact=False),
+        given.ended(Outcome.SKIPPED, Reason.BUSY, job_id="mail"),
+    ]
+    records = await log.in_one_turn(*wake)
     assert [record.__dict__["onebeat_job"] for record in records[:2]] == ["report", "mail"]
+    [late, busy] = [record for record in records if record.levelno > DEBUG]
+    assert "at least 62 ticks" in late.getMessage()
+    assert "'report', 'mail'" in late.getMessage()
+    assert "2 ticks skipped, busy, of 'report', 'mail'" in busy.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "level"),
+    [
+        (Outcome.SKIPPED, Reason.BUSY, WARNING),
+        (Outcome.SKIPPED, Reason.LATE, WARNING),
+        (Outcome.SKIPPED, Reason.OVERLAPPED, WARNING),
+        (Outcome.CLAIM_ERROR, Reason.REFUSED, ERROR),
+    ],
+)
+async def test_what_keeps_many_jobs_from_running_is_one_record(
+    log: Log, outcome: Outcome, reason: Reason, level: int
+) -> None:
+    """T-LOG: one per cause in one wake, DEBUG for each tick, and nothing more until it changes."""
+    wake = [given.ended(outcome, reason, job_id=f"job-{n}") for n in range(1_000)]
+    records = await log.in_one_turn(*wake)
+    [loud] = [record for record in records if record.levelno > DEBUG]
+    assert loud.levelno == level
+    assert "1000 ticks" in loud.getMessage()
+    assert "980 more" in loud.getMessage()
+    assert loud.__dict__["onebeat_ticks"] == 1_000
+    assert len(records) == 1_001
+    again = await log.in_one_turn(*wake, given.ended(outcome, reason, job_id="new"))
+    assert [record.__dict__["onebeat_job"] for record in again if record.levelno > DEBUG] == ["new"]
 
 
 def test_each_late_wake_is_warned_of(log: Log) -> None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from logging import DEBUG, ERROR, INFO, WARNING
 from typing import Any
 
 from onebeat.errors import Cancelled, ShuttingDown, TimedOut
-from onebeat.events import Event, RunDropped, RunEnded, RunStarted, ScheduleFailed, TickEnded, TicksPassedOver
+from onebeat.events import RunDropped, RunEnded, RunStarted, ScheduleFailed, TickEnded, TicksPassedOver
 from onebeat.model import Outcome, Reason
 from onebeat.observers.records import Records, counted, named
+from onebeat.observers.turn import Turn
 
 # What skips a tick by itself, tick after tick, until somebody does something about it.
 _LASTING = {Reason.OVERLAPPED: WARNING, Reason.BUSY: WARNING, Reason.LATE: WARNING, Reason.PAUSED: INFO}
 
 
 class JobLogs:
-    """A failed run is one ERROR with its traceback, a tick another replica has is DEBUG."""
+    """A failed run is one ERROR with its traceback, a tick another replica has is DEBUG.
+
+    What keeps many ticks from running in one turn of the loop is one record for all of them.
+    """
 
     def __init__(self, records: Records) -> None:
         self._records = records
-        self._passed_over: deque[TicksPassedOver] = deque()
+        self._unrun: Turn[TickEnded] = Turn(self._sum_up_unrun)
+        self._passed_over: Turn[TicksPassedOver] = Turn(self._sum_up_passed_over)
         self.speakers: dict[type[Any], Callable[[Any], None]] = {
             TickEnded: self._tick_ended,
             TicksPassedOver: self._ticks_passed_over,
@@ -31,39 +35,63 @@ class JobLogs:
             ScheduleFailed: self._schedule_failed,
         }
 
-    def before(self, event: Event) -> None:
-        """A late wake reports its jobs one after the other: the first other event ends the list."""
-        if self._passed_over and not isinstance(event, TicksPassedOver):
-            self._sum_up_passed_over()
-
     def _tick_ended(self, event: TickEnded) -> None:
-        tick, reason = event.tick, event.reason
+        about = ("tick", event.tick.job_id)
         if event.outcome in (Outcome.RAN, Outcome.FAILED):
-            self._records.over(("tick", tick.job_id))  # its RunEnded has said the rest
+            self._records.over(about)  # its RunEnded has said the rest
             return
         level = _weight_unrun(event)
-        if level > DEBUG:
-            level = self._records.once(level, ("tick", tick.job_id), reason)
-        else:
-            self._records.over(("tick", tick.job_id))
+        if level > DEBUG and self._records.once(level, about, event.reason) == level:
+            self._unrun.note(event)
+            return
+        if level == DEBUG:
+            self._records.over(about)
+        self._say_unrun(DEBUG, event)
+
+    def _sum_up_unrun(self, events: list[TickEnded]) -> None:
+        alike: dict[Reason | None, list[TickEnded]] = {}
+        for event in events:
+            alike.setdefault(event.reason, []).append(event)
+        for same in alike.values():
+            level = _weight_unrun(same[0])
+            if len(same) == 1:
+                self._say_unrun(level, same[0])
+                continue
+            for event in same:
+                self._say_unrun(DEBUG, event)
+            self._say_unrun_of_many(level, same)
+
+    def _say_unrun(self, level: int, event: TickEnded) -> None:
         if not self._records.heard(level):
             return  # thousands of lost ticks at one instant should not even cost their words
+        tick = event.tick
         self._records.say(
             level,
-            "job %r: tick %s %s%s%s",
+            "job %r: tick %s %s%s",
             tick.job_id,
             tick.scheduled_at.isoformat(),
-            event.outcome.value,
-            f", {reason.value}" if reason else "",
+            _ending(event),
             f" by {event.claimed_by!r}" if event.claimed_by else "",
             job=tick.job_id,
             outcome=event.outcome.value,
-            reason=reason and reason.value,
+            reason=event.reason and event.reason.value,
             tick=tick,
         )
 
+    def _say_unrun_of_many(self, level: int, same: list[TickEnded]) -> None:
+        self._records.say(
+            level,
+            "%s %s, of %s",
+            counted(len(same), "tick"),
+            _ending(same[0]),
+            named([event.tick.job_id for event in same]),
+            outcome=same[0].outcome.value,
+            reason=same[0].reason and same[0].reason.value,
+            ticks=len(same),
+        )
+
     def _ticks_passed_over(self, event: TicksPassedOver) -> None:
-        self._passed_over.append(event)
+        self._passed_over.note(event)
         self._records.say(
             DEBUG,
             "job %r: %s passed over, up to %s",
@@ -73,9 +101,8 @@ class JobLogs:
             job=event.job_id,
         )
 
-    def _sum_up_passed_over(self) -> None:
-        events, self._passed_over = self._passed_over, deque()
-        job_ids = list(dict.fromkeys(event.job_id for event in events))
+    def _sum_up_passed_over(self, events: list[TicksPassedOver]) -> None:
+        job_ids = [event.job_id for event in events]
         count = sum(event.count for event in events)
         self._records.say(
             WARNING,
@@ -152,6 +179,10 @@ def _weight(event: RunEnded) -> tuple[int, BaseException | None]:
     if isinstance(event.error, Exception) and not isinstance(event.error, Cancelled):
         return WARNING, event.error
     return INFO, None
+
+
+def _ending(event: TickEnded) -> str:
+    return f"{event.outcome.value}, {event.reason.value}" if event.reason else event.outcome.value
 
 
 def _count(count: int, exact: bool) -> str:

@@ -24,17 +24,15 @@ class LogObserver:
     def __init__(self, logger: logging.Logger | None = None) -> None:
         records = Records(logger or logging.getLogger("onebeat"))
         self._records = records
-        self._jobs = JobLogs(records)
         own: dict[type[Any], Callable[[Any], None]] = {
             SchedulerStarted: self._started,
             SchedulerStopping: self._stopping,
             SchedulerStopped: self._stopped,
             ForkIgnored: self._fork_ignored,
         }
-        self._topics = (own, self._jobs.speakers, StoreLogs(records).speakers)
+        self._topics = (own, JobLogs(records).speakers, StoreLogs(records).speakers)
 
     def __call__(self, event: Event) -> None:
-        self._jobs.before(event)
         for speakers in self._topics:
             speak = speakers.get(type(event))
             if speak is not None:
