@@ -38,11 +38,13 @@ class Background:
 
     def stop(self, wait: float | None = None) -> bool:
         """Stop in order and wait for the end, at most *wait* seconds (None: as long as the shutdown
-        takes, which its timeout bounds); whether it has ended. Harmless again, and after a fork."""
+        takes, which its timeout bounds); whether it has ended. Harmless again, and after a fork.
+        On its own thread it does not wait."""
         atexit.unregister(self.stop)
         if self.running:
             self._stop()
-            self._thread.join(wait)
+            if threading.current_thread() is not self._thread:
+                self._thread.join(wait)
         return not self.running
 
 

@@ -177,6 +177,25 @@ def test_a_scheduler_in_the_background_serves_and_stops() -> None:
     assert not scheduler.run_once("a", done.set)
 
 
+def test_a_job_may_stop_the_background_scheduler_it_runs_on() -> None:
+    """X-STOP: on the loop it cannot wait for its own end, and says that there is none yet."""
+    answers: list[bool] = []
+    stopped = threading.Event()
+    scheduler = Scheduler()
+    background = scheduler.start_background()
+
+    async def body() -> None:
+        try:
+            answers.append(background.stop())
+        finally:
+            stopped.set()
+
+    assert scheduler.run_once("a", body)
+    assert stopped.wait(10)
+    assert background.stop()
+    assert answers == [False]
+
+
 def test_a_pool_tied_to_a_loop_is_refused_in_the_background() -> None:
     """D-POOL: by name."""
 
