@@ -46,6 +46,20 @@ def test_a_store_passes_through() -> None:
         connect(store, tolerance=1)
 
 
+def test_a_store_written_elsewhere_is_told_what_it_lacks() -> None:
+    """D-SAME: here, not where the scheduler first misses it."""
+
+    class Unfinished(MemoryStore):
+        repair = None  # type: ignore[assignment]
+
+        @property
+        def label(self) -> str:  # type: ignore[override]
+            raise AttributeError
+
+    with pytest.raises(InvalidSetting, match=r"it lacks repair, label\b"):
+        connect(Unfinished())
+
+
 @pytest.mark.parametrize(
     "target",
     [

@@ -14,6 +14,7 @@ _EXPECTED = (
     "or a ClaimStore"
 )
 _METHODS = ("claim", "release", "prune", "repair", "close")
+_PROPERTIES = ("label", "loop_bound")
 _SQLITE = "sqlite:///"
 
 
@@ -32,8 +33,9 @@ def connect(target: object, *, clock: Clock | None = None, **options: Any) -> Cl
         return PostgresStore(target, **options)
     if isinstance(target, str):
         return _embedded(target, clock, options)
-    if isinstance(target, type) or not all(callable(getattr(target, name, None)) for name in _METHODS):
-        raise InvalidSetting("store", _kind(target), _EXPECTED)
+    lacks = ", ".join(_missing_of_a_store(target))
+    if lacks:
+        raise InvalidSetting("store", _kind(target), _EXPECTED, f"as a ClaimStore it lacks {lacks}")
     if options:
         raise InvalidSetting("store", sorted(options), "no options for a store that is made already")
     return cast(ClaimStore, target)
@@ -49,6 +51,13 @@ def _embedded(url: str, clock: Clock | None, options: dict[str, Any]) -> ClaimSt
 
         return SqliteStore(_path(url), clock=clock, **options)
     raise InvalidSetting("store", _scheme(url), _EXPECTED, _hint(url))
+
+
+def _missing_of_a_store(target: object) -> list[str]:
+    if isinstance(target, type):
+        return ["an instance"]
+    methods = [name for name in _METHODS if not callable(getattr(target, name, None))]
+    return methods + [name for name in _PROPERTIES if not hasattr(target, name)]
 
 
 def _path(url: str) -> str:
