@@ -47,9 +47,11 @@ class Days:
         if not _FIRST_DAY <= day <= _LAST_DAY:
             return None if day > 0 else self.first_from(_FIRST_DAY)
         today = date.fromordinal(day + _UNIX)
-        month = today.year * 12 + today.month - 1
-        if self.months >> today.month & 1:
-            left = self._in_month(month) >> today.day - 1
+        number, past = today.month, today.day - 1
+        month = today.year * 12 + number - 1
+        # Where weekdays only narrow the month's days down, none of these left is an answer.
+        if self.months >> number & 1 and (self.monthdays >> past or self.either or self.rare_monthdays):
+            left = self._in_month(month) >> past
             if left:
                 return day + (left & -left).bit_length() - 1
         two_years, last = self.months | self.months << 12, month + _MONTHS_TO_TRY
