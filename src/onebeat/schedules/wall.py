@@ -15,9 +15,9 @@ from onebeat.schedules.local import zone, zone_name
 Gap = Literal["skip", "after"]
 Fold = Literal["both", "first", "second"]
 
-# A zone is charted in pieces of 48 days, when they are first asked for, by probing every three days:
+# A zone is charted in pieces of half a year, when they are first asked for, by probing every three days:
 # the two changes of offset nearest to each other in the tz database are almost four days apart.
-_PIECE = 22
+_PIECE = 24
 _PROBE = 1 << 18
 # More than any two offsets differ by: instants this far apart are in the same order as their wall times.
 APART = 2 * DAY
