@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
@@ -14,6 +15,7 @@ from onebeat.background import Background
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.engine.body import Body, Work
+from onebeat.engine.bounded import bounded
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limits import Limit
 from onebeat.engine.loops import run_on_own_loop
@@ -24,7 +26,7 @@ from onebeat.engine.settings import Settings
 from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.signals import on_signals
 from onebeat.engine.slots import Slots
-from onebeat.errors import AlreadyRan, InvalidSchedule, InvalidSetting, JobExists
+from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
 from onebeat.events import ForkIgnored, Observer
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.logs import LogObserver
@@ -355,7 +357,8 @@ class Scheduler:
                 shutdown.hurry()
         session.close()
         if self._closes_store and self._store is not None:
-            await self._store.close()
+            with suppress(ClaimFailed):
+                await bounded(self._store.close, self._settings.claim_timeout.total_seconds(), self._clock)
         self._relay.close(1.0)
         if cancelled is not None:
             raise cancelled

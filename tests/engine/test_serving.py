@@ -302,3 +302,59 @@ async def test_told_to_stop_it_stops_also_where_nothing_but_a_block_serves_it(gi
         assert not scheduler.run_once("b", lambda: None)
         assert len(given.recorder.of(SchedulerStopped)) == 1
     assert len(given.recorder.of(SchedulerStopped)) == 1
+
+
+@pytest.mark.parametrize("fails", ["claim", "release"])
+async def test_nothing_is_asked_of_the_store_once_the_scheduler_has_stopped(given: Given, fails: str) -> None:
+    """X-STOP: what failed until then is not tried again in a loop that is the app's."""
+
+    class Down(Through):
+        asked = 0
+
+        async def fail(self, *_: object, **__: object) -> None:
+            self.asked += 1
+            raise OSError("down")
+
+    store = Down(given.store)
+    setattr(store, fails, store.fail)
+    scheduler = given.scheduler(store, claim_timeout=1, shutdown_timeout=1)
+    scheduler.add("a", every(10), lambda: None)
+    before = asyncio.all_tasks()
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.clock.advance(seconds=10)
+    scheduler.stop()
+    await given.clock.advance(seconds=3)
+    await serving
+    asked = store.asked
+    await given.clock.advance(seconds=60)
+    assert store.asked == asked > 0
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_store_that_fails_to_close_ends_nothing(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X-STOP, D-DOWN: a scheduler closes the store it has opened, and stops whatever comes of that."""
+
+    async def fail(_: object) -> None:
+        raise OSError("down")
+
+    monkeypatch.setattr(MemoryStore, "close", fail)
+    async with given.scheduler("memory://"):
+        pass
+    assert len(given.recorder.of(SchedulerStopped)) == 1
+
+
+async def test_claims_go_on_after_an_app_has_cancelled_every_task_of_its_loop(given: Given) -> None:
+    """D-DOWN: what was cancelled costs its ticks; the next ones are claimed, and the end is reached."""
+    store = Through(given.store)
+    scheduler = given.scheduler(store, claim_timeout=5)
+    scheduler.add("a", every(10), lambda: None)
+    async with scheduler:
+        claim, store.claim = store.claim, lambda *_, **__: given.clock.sleep(3)  # type: ignore[method-assign, assignment]
+        await given.clock.advance(seconds=11)
+        store.claim = claim  # type: ignore[method-assign]
+        for task in asyncio.all_tasks() - {asyncio.current_task(), scheduler._session.ticking}:
+            task.cancel()
+        await given.clock.advance(seconds=20)
+    assert [event.outcome.value for event in given.recorder.ended()] == ["claim_error", "ran", "ran"]

@@ -83,6 +83,12 @@ class Desk:
         while self._statements:
             await asyncio.wait(self._statements)
 
+    def abandon(self) -> None:
+        """Ask nothing more; what is still out has had its time."""
+        self._pile.abandon()
+        for statement in self._statements:
+            statement.cancel()
+
     def _arrived(self) -> None:
         """What came in one turn of the loop times out together, and costs one record if it does."""
         group, self._arriving = self._arriving, []

@@ -22,14 +22,24 @@ class Pile(Generic[T]):
 
     def add(self, item: T) -> None:
         self._waiting.append(item)
-        if self._sending is None:
+        if not self._is_sending():
             # A task begins on the loop's next turn: everything handed in until then is in its batch.
             self._sending = asyncio.get_running_loop().create_task(self._send_all())
 
     async def emptied(self) -> None:
         """Return when nothing waits or is being sent."""
-        while self._sending is not None:
+        while self._sending is not None and self._is_sending():
             await asyncio.wait({self._sending})
+
+    def abandon(self) -> None:
+        """Send nothing more of what was handed in so far."""
+        self._waiting.clear()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def _is_sending(self) -> bool:
+        """An app that cancels every task of its loop has cancelled the one that sends, too."""
+        return self._sending is not None and not self._sending.done()
 
     async def _send_all(self) -> None:
         while self._waiting:

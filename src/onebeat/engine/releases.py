@@ -44,6 +44,7 @@ class Releases:
         self._timeout = here.settings.claim_timeout.total_seconds()
         self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
         self._retries: set[asyncio.Task[None]] = set()
+        self._abandoned = False
 
     async def release(self, release: Release, lease: timedelta | None) -> None:
         """Return when it is released, has failed, or the claim timeout has passed; never raises."""
@@ -68,6 +69,13 @@ class Releases:
             await asyncio.wait(self._retries)
             await self._pile.emptied()
 
+    def abandon(self) -> None:
+        """Try nothing again any more: the leases will end by themselves."""
+        self._abandoned = True
+        self._pile.abandon()
+        for retry in self._retries:
+            retry.cancel()
+
     async def _send(self, batch: list[_Due]) -> None:
         if self._here.is_copy:
             return
@@ -87,10 +95,10 @@ class Releases:
             middle = len(batch) // 2
             await self._send(batch[:middle])
             await self._send(batch[middle:])
-        elif error.failure is ClaimFailure.CONFLICT:
+        elif error.failure is ClaimFailure.CONFLICT and not self._abandoned:
             self._try_again(batch, error)
         else:
-            again = error.failure is not ClaimFailure.REFUSED
+            again = error.failure is not ClaimFailure.REFUSED and not self._abandoned
             self._report(batch, error, again)
             for due in batch:
                 _settle(due.settled)

@@ -40,6 +40,9 @@ class Shutdown:
         await self._unless_over(self._settled())
         timer.cancel()
         last_words.cancel()
+        if self._desk is not None and self._releases is not None:
+            self._desk.abandon()
+            self._releases.abandon()
         self._here.observe(SchedulerStopped(self._here.replica, outlived))
 
     async def _settled(self) -> None:
