@@ -51,6 +51,7 @@ def test_interrupted_it_stops_its_replicas_and_says_so_by_its_exit_code(tmp_path
     demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 130
     assert not any(map(alive, replicas))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_replica_that_dies_of_its_own_accord_is_no_demo(tmp_path: Path) -> None:

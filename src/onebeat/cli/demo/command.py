@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -39,8 +37,7 @@ def command(context: click.Context, seconds: int) -> None:
     # Here, not above: they would make every command start more slowly.
     from onebeat.cli.demo.show import Show
 
-    with TemporaryDirectory(prefix="onebeat-demo-") as folder:
-        summary = asyncio.run(Show(Path(folder), seconds, _screen()).play())
+    summary = asyncio.run(Show(seconds, _screen()).play())
     for head, ticks in (("missed", summary.missed), ("started twice", summary.twice)):
         for tick in ticks:
             click.echo(f"{head}: {tick.job_id} at {tick.scheduled_at.isoformat()}", err=True)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -26,10 +27,9 @@ _LOOK = 0.05  # seconds between looks at the board
 
 
 class Show:
-    """One demo, on files of its own in *folder*."""
+    """One demo, on files of its own in a temporary folder."""
 
-    def __init__(self, folder: Path, seconds: float, screen: Screen) -> None:
-        self._folder = folder
+    def __init__(self, seconds: float, screen: Screen) -> None:
         self._length = timedelta(seconds=seconds)
         self._screen = screen
         self._clock = SystemClock()
@@ -40,9 +40,14 @@ class Show:
 
     async def play(self) -> Summary:
         """Raises click.Abort when interrupted, ClickException when a replica ends on its own."""
-        with on_stop_signals(self._interrupt), self._screen.shown():
+        # The signals first and last: whenever one comes, the folder is cleared away.
+        with on_stop_signals(self._interrupt), TemporaryDirectory(prefix="onebeat-demo-") as folder:
+            return await self._play(Path(folder))
+
+    async def _play(self, folder: Path) -> Summary:
+        with self._screen.shown():
             try:
-                await self._start()
+                await self._start(folder)
                 since = max(self._board.ready_at.values())
                 await self._kill_one(since + self._length / 2)
                 until = await self._end(since + self._length)
@@ -52,15 +57,15 @@ class Show:
             self._screen.show(self._board)
         return account(
             owed_ticks({job.id: job.schedule for job in JOBS}, since=since, until=until),
-            read_ledger(self._folder / "ledger"),
+            read_ledger(folder / "ledger"),
             self._board.refusals,
             killed=self._board.killed,
             leases={job.id: job.lease for job in JOBS},
         )
 
-    async def _start(self) -> None:
+    async def _start(self, folder: Path) -> None:
         for label in LABELS:
-            arguments = ["-m", "onebeat.cli.demo.replica", str(self._folder), label]
+            arguments = ["-m", "onebeat.cli.demo.replica", str(folder), label]
             child = self._children[label] = await start_child(label, arguments)
             self._listeners[label] = asyncio.create_task(self._listen(child))
         latest = self._clock.now() + _START_PATIENCE
