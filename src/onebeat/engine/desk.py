@@ -14,6 +14,7 @@ from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.pile import Pile
 from onebeat.engine.releases import Releases
+from onebeat.engine.shares import own_share_first
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClaimAnswered, ClaimStatementFailed, StoreRecovered
 from onebeat.model import Answer, Bid, Release, Verdict
@@ -93,7 +94,13 @@ class Desk:
         """What came in one turn of the loop times out together, and costs one record if it does."""
         group, self._arriving = self._arriving, []
         self._clock.call_later(self._timeout.total_seconds(), lambda: self._time_out(group))
-        for asked in in_own_order(group, self._replica.id):
+        group.sort(key=lambda asked: asked.bid.tick.job_id)
+        own, rest = own_share_first(group, self._replica.id, most=_MOST_BIDS)
+        for asked in own:
+            self._pile.add(asked)
+        if rest:
+            self._pile.cut()
+        for asked in rest:
             self._pile.add(asked)
 
     async def _send(self, batch: list[Asked]) -> None:
@@ -205,12 +212,3 @@ class Desk:
             asked.may_have_landed = False
             release = Release(asked.bid.tick, asked.bid.token, Verdict.CLAIM_ERROR)
             self._releases.release_later(release, asked.bid.lease)
-
-
-def in_own_order(group: list[Asked], replica_id: str) -> list[Asked]:
-    """*group* sorted by job and, beyond one statement's worth, begun elsewhere by each replica: rivals
-    that all began with the same thousand would win and wait in step."""
-    ordered = sorted(group, key=lambda asked: asked.bid.tick.job_id)
-    statements = -(-len(ordered) // _MOST_BIDS)
-    start = int(replica_id[:8], 16) % statements * _MOST_BIDS
-    return ordered[start:] + ordered[:start]
