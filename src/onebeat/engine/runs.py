@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from onebeat.clock import Timer
@@ -113,7 +114,9 @@ class Runs:
             timer.cancel()
         admission.unwatch()
         if bid is not None and self._releases is not None:
-            await self._releases.release(_release(bid, ended), bid.lease)
+            # An app may cancel every task of its loop: the release goes on, and the id must become free.
+            with suppress(asyncio.CancelledError):
+                await self._releases.release(_release(bid, ended), bid.lease)
         self._end(admission, ended)
         self._finished(admission)
 
