@@ -40,7 +40,12 @@ def checked_instant(field: str, got: object) -> datetime:
     """*got*, an aware datetime, in UTC. Raises InvalidJob for a naive one."""
     if not isinstance(got, datetime) or got.tzinfo is None or got.utcoffset() is None:
         raise InvalidJob(field, got, "a timezone-aware datetime", "datetime.now(UTC), say")
-    return got.astimezone(UTC)
+    try:
+        return got.astimezone(UTC)
+    except OverflowError:
+        raise InvalidJob(
+            field, got, "an instant that UTC has too", "datetime.max.replace(tzinfo=UTC)"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextvars import ContextVar
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -249,3 +249,10 @@ async def test_on_demand_work_never_asks_the_store_and_carries_the_callers_conte
         await given.until_quiet()
     assert seen == [("here", None, None)] * 2
     assert store.claims == []
+
+
+def test_a_deadline_beyond_all_calendars_is_refused(given: Given) -> None:
+    """J-VERBS: the year 10000 in UTC is no instant."""
+    beyond = datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))
+    with pytest.raises(InvalidJob, match="deadline"):
+        given.scheduler().run_once("a", lambda: None, deadline=beyond)
