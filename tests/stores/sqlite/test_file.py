@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -348,3 +349,18 @@ async def test_a_thread_that_cannot_start_costs_a_claim_and_nothing_more(
 
 def _no_thread(**_: object) -> None:
     raise RuntimeError("can't start new thread")
+
+
+async def test_a_close_that_is_not_waited_for_ends_the_thread_all_the_same(path: Path, opened: Open) -> None:
+    """D-LITE: a file that stays locked holds up no shutdown, and keeps no thread for ever."""
+    store = opened()
+    await claim(store, bid_for(0))
+    [thread] = [thread for thread in threading.enumerate() if thread.name == store.label]
+    with locked(path):
+        waiting = asyncio.ensure_future(claim(store, bid_for(1)))
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(store.close(), 0.01)
+    await waiting
+    await asyncio.to_thread(thread.join, 10)
+    assert not thread.is_alive()

@@ -44,13 +44,25 @@ class OwnThread:
         return await asyncio.wrap_future(future)
 
     async def stop(self) -> None:
-        """Rest when the calls in hand have ended, and end the thread. A later call starts another."""
-        if self._calls is not None:
-            await self.call(self._rest)
+        """Rest when the calls in hand have ended, and end the thread. A later call starts another.
+
+        Cancelled, it is not waited for, but happens all the same.
+        """
         with self._start:
-            if self._calls is not None:
-                self._calls.put(None)
-            self._calls = None
+            calls, self._calls = self._calls, None
+            if calls is None:
+                return
+            rested: Future[None] = Future()
+            calls.put((Future(), lambda: self._rest_then(rested)))
+            calls.put(None)
+        await asyncio.wrap_future(rested)
+
+    def _rest_then(self, rested: Future[None]) -> None:
+        try:
+            self._rest()
+        finally:
+            if rested.set_running_or_notify_cancel():
+                rested.set_result(None)
 
     def _serve(self, calls: _Calls) -> None:
         while (call := calls.get()) is not None:
