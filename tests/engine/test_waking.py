@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -108,6 +109,19 @@ async def test_a_smaller_step_back_waits_for_the_clock_to_pass_the_last_instant(
         await given.clock.advance(seconds=30)
     assert seconds_of(given.recorder.ran("a")) == [10, 20, 30]
     assert given.recorder.of(ClockStepped) == []
+
+
+async def test_stopped_amid_many_ticks_every_tick_still_gets_its_outcome(given: Given) -> None:
+    """T-METRIC, X-STOP: the loop has its turns while ticks are handed out; who was not yet is skipped."""
+    scheduler = given.scheduler(given.store)
+    for number in range(1_000):
+        scheduler.add(f"{number:04}", every(60), scheduler.stop)
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.clock.advance(seconds=61)
+    await serving
+    ended = given.recorder.ended()
+    assert len(ended) == len({event.tick for event in ended}) == 1_000
+    assert {event.reason for event in ended if event.outcome is Outcome.SKIPPED} == {Reason.CANCELLED}
 
 
 async def test_a_due_tick_of_a_busy_id_is_skipped_before_any_claim(given: Given) -> None:

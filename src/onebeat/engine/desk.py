@@ -14,7 +14,6 @@ from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.pile import Pile
 from onebeat.engine.releases import Releases
-from onebeat.engine.shares import own_share_first
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClaimAnswered, ClaimStatementFailed, StoreRecovered
 from onebeat.model import Answer, Bid, Release, Verdict
@@ -94,13 +93,7 @@ class Desk:
         """What came in one turn of the loop times out together, and costs one record if it does."""
         group, self._arriving = self._arriving, []
         self._clock.call_later(self._timeout.total_seconds(), lambda: self._time_out(group))
-        group.sort(key=lambda asked: asked.bid.tick.job_id)
-        own, rest = own_share_first(group, self._replica.id, most=_MOST_BIDS)
-        for asked in own:
-            self._pile.add(asked)
-        if rest:
-            self._pile.cut()
-        for asked in rest:
+        for asked in group:
             self._pile.add(asked)
 
     async def _send(self, batch: list[Asked]) -> None:

@@ -18,22 +18,14 @@ class Pile(Generic[T]):
     def __init__(self, send: Callable[[list[T]], Awaitable[None]], *, most: int) -> None:
         self._send = send
         self._most = most
-        self._waiting: deque[list[T]] = deque()
-        self._is_cut = False
+        self._waiting: deque[T] = deque()
         self._sending: asyncio.Task[None] | None = None
 
     def add(self, item: T) -> None:
-        if not self._waiting or self._is_cut or len(self._waiting[-1]) == self._most:
-            self._waiting.append([])
-            self._is_cut = False
-        self._waiting[-1].append(item)
+        self._waiting.append(item)
         if not self._is_sending():
             # A task begins on the loop's next turn: everything handed in until then is in its batch.
             self._sending = asyncio.get_running_loop().create_task(self._send_all())
-
-    def cut(self) -> None:
-        """What comes next goes in another batch than what came so far."""
-        self._is_cut = True
 
     async def emptied(self) -> None:
         """Return when nothing waits or is being sent."""
@@ -52,5 +44,6 @@ class Pile(Generic[T]):
 
     async def _send_all(self) -> None:
         while self._waiting:
-            await self._send(self._waiting.popleft())
+            batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+            await self._send(batch)
         self._sending = None

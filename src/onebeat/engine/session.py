@@ -187,7 +187,7 @@ class Session:
         claims = not job.policy.on_every_replica
         admission = Admission(run, job.body, job.policy, claims=claims, asked_early=asked_early)
         if not self.slots.run_once(admission):
-            self._skip(tick, Reason.BUSY)
+            self._skip(tick, Reason.CANCELLED if self.slots.closed else Reason.BUSY)
 
     def _start(self, admission: Admission) -> None:
         self._runs.start(admission)

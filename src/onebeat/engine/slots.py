@@ -49,6 +49,11 @@ class Slots:
         return len(self._busy)
 
     @property
+    def closed(self) -> bool:
+        """Whether nothing is admitted any more."""
+        return not self._open
+
+    @property
     def busy_ids(self) -> tuple[str, ...]:
         with self._lock:
             return tuple(self._busy)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from onebeat.engine.here import Here
+from onebeat.engine.shares import own_share_first
 from onebeat.events import ClockStepped, ScheduleFailed, TicksPassedOver
 from onebeat.model import Tick
 from onebeat.schedule import Schedule
-from onebeat.schedules.agenda import Agenda
+from onebeat.schedules.agenda import Agenda, Owed
 
+_SLICE = 250
 _FOLLOWED_STEP = timedelta(minutes=1)
 
 
@@ -44,7 +47,7 @@ class Ticker:
     async def run(self) -> None:
         """Until cancelled, or forked: a copy of a running scheduler fires nothing (C-ID)."""
         while not self._here.is_copy:
-            self._hand_out()
+            await self._hand_out()
             await self._sleep()
 
     def wake(self) -> None:
@@ -52,19 +55,37 @@ class Ticker:
         if self._waking is not None and not self._waking.done():
             self._waking.set_result(None)
 
-    def _hand_out(self) -> None:
+    async def _hand_out(self) -> None:
         now = self._clock.now()
         if now < self._seen:
             self._stepped_back(self._seen - now, now)
             return
         self._seen = now
-        for owed in self._agenda.owed(now):
-            if owed.passed_over:
-                tick = owed.tick
-                self._observe(TicksPassedOver(tick.job_id, owed.passed_over, tick.scheduled_at, owed.exact))
-            self._admit(owed.tick)
+        owed = sorted(self._agenda.owed(now), key=lambda owed: owed.tick.job_id)
+        self._tell_passed_over(owed)
+        await self._admit_in_slices([one.tick for one in own_share_first(owed, self._here.replica.id)])
         for job_id, error in self._agenda.failures():
             self._observe(ScheduleFailed(job_id, error))
+
+    def _tell_passed_over(self, owed: list[Owed]) -> None:
+        for one in owed:
+            if one.passed_over:
+                tick = one.tick
+                self._observe(TicksPassedOver(tick.job_id, one.passed_over, tick.scheduled_at, one.exact))
+
+    async def _admit_in_slices(self, ticks: list[Tick]) -> None:
+        """The loop has its turn between slices: claims of the first go out before the last is admitted."""
+        waiting = deque(ticks)
+        try:
+            while waiting:
+                for _ in range(min(_SLICE, len(waiting))):
+                    self._admit(waiting.popleft())
+                if waiting:
+                    await asyncio.sleep(0)
+        finally:
+            # Stopped in between: the rest is skipped, and told so, by whoever admits no more.
+            for tick in waiting:
+                self._admit(tick)
 
     def _stepped_back(self, step: timedelta, now: datetime) -> None:
         """A small step waits for the clock to pass the last instant again; a large one is followed."""
