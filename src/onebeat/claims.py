@@ -24,6 +24,10 @@ class ClaimStore(Protocol):
     def loop_bound(self) -> str | None:
         """The kind of pool that ties this store to the running loop; None if any loop will do."""
 
+    @property
+    def tolerance(self) -> timedelta:
+        """How far ahead of its own clock the store lets a tick be won (C-EARLY)."""
+
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         """One answer a bid, in the order of *bids*; at most one bid a job, at most 1,000.
 

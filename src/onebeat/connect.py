@@ -14,7 +14,7 @@ _EXPECTED = (
     "or a ClaimStore"
 )
 _METHODS = ("claim", "release", "prune", "repair", "close")
-_PROPERTIES = ("label", "loop_bound")
+_PROPERTIES = ("label", "loop_bound", "tolerance")
 _SQLITE = "sqlite:///"
 
 

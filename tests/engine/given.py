@@ -64,6 +64,7 @@ class Through:
 
     label = "through"
     loop_bound = None
+    tolerance = timedelta(seconds=5)
 
     def __init__(self, inner: ClaimStore) -> None:
         self.inner = inner

@@ -11,8 +11,16 @@ import pytest
 
 from onebeat import ClaimFailed, ClaimFailure, Scheduler, ShuttingDown, cron, every
 from onebeat.engine.runs import bounded_text
-from onebeat.events import ClaimAnswered, ClaimStatementFailed, ClockAhead, ReleaseFailed, StoreRecovered
-from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Verdict
+from onebeat.events import (
+    ClaimAnswered,
+    ClaimStatementFailed,
+    ClockAhead,
+    ReleaseFailed,
+    StoreRecovered,
+    WatermarkAhead,
+)
+from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Tick, Verdict
+from onebeat.stores.memory import MemoryStore
 from tests.engine.given import Gate, Given, Through
 
 
@@ -366,6 +374,22 @@ async def test_a_bid_refused_as_early_twice_is_a_claim_error(given: Given) -> No
     [refused] = given.recorder.ended("a")
     assert (refused.outcome, refused.reason) == (Outcome.CLAIM_ERROR, Reason.REFUSED)
     assert len(store.claims) == 2
+
+
+async def test_a_watermark_beyond_the_stores_tolerance_is_reported_and_one_within_is_not(
+    given: Given,
+) -> None:
+    """C-EARLY: once the store's clock has been set back, say; nothing repairs it by itself."""
+    store = MemoryStore(clock=given.clock, tolerance=30)
+    async with one_job(given, store, period=60):
+        await given.clock.advance(seconds=60)
+        for back, told in ((20, 0), (600, 1)):
+            given.clock.step(timedelta(seconds=-back))
+            rival = Bid(Tick("a", given.clock.now()), "rival", timedelta(seconds=1))
+            [answer] = await store.claim([rival], replica=Replica("default", "r", "r"), timeout=timedelta(10))
+            assert answer.ruling is Ruling.CLAIMED
+            await given.clock.advance(seconds=60 - given.clock.now().second)
+            assert len({event.job_id for event in given.recorder.of(WatermarkAhead)}) == told
 
 
 async def test_each_statement_is_told_with_its_bids_and_wins(given: Given) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +16,7 @@ from onebeat.engine.here import Here
 from onebeat.engine.pile import Pile
 from onebeat.engine.releases import Releases
 from onebeat.errors import ClaimFailed, ClaimFailure
-from onebeat.events import ClaimAnswered, ClaimStatementFailed, StoreRecovered
+from onebeat.events import ClaimAnswered, ClaimStatementFailed, StoreRecovered, WatermarkAhead
 from onebeat.model import Answer, Bid, Release, Verdict
 
 Answered = Callable[[Answer | ClaimFailed], object]
@@ -84,7 +85,7 @@ class Desk:
             await asyncio.wait(self._statements)
 
     def abandon(self) -> None:
-        """Ask nothing more; what is still out has had its time."""
+        """Ask nothing more; what may have landed all the same is handed in to be released."""
         self._pile.abandon()
         for statement in self._statements:
             statement.cancel()
@@ -110,7 +111,13 @@ class Desk:
             given_up.cancel()
 
     async def _ask(self, batch: list[Asked]) -> None:
-        """Ask until each bid has its answer or has run out of time; then leave no claim behind."""
+        """Ask, and leave no claim behind, not even when abandoned in the middle."""
+        with suppress(asyncio.CancelledError):
+            await self._ask_until_answered(batch)
+        self._take_back([asked for asked in batch if asked.may_have_landed])
+
+    async def _ask_until_answered(self, batch: list[Asked]) -> None:
+        """Until each bid has its answer or has run out of time."""
         retry = 0
         while waiting := [asked for asked in batch if not asked.done]:
             try:
@@ -123,7 +130,6 @@ class Desk:
                 await self._clock.sleep(pause_before(retry, error.failure, random.random()))
             else:
                 self._deliver(waiting, answers)
-        self._take_back([asked for asked in batch if asked.may_have_landed])
 
     async def _statement(self, waiting: Sequence[Asked]) -> Sequence[Answer]:
         began = self._clock.monotonic()
@@ -152,8 +158,18 @@ class Desk:
         for asked, answer in zip(waiting, answers, strict=True):
             # Given up while the statement was out: what it won all the same is taken back.
             asked.may_have_landed = asked.done and answer.won
+            self._mind_watermark(answer)
             if not asked.done:
                 asked.answer(answer)
+
+    def _mind_watermark(self, answer: Answer) -> None:
+        """A clock was wrong once: the job is refused its ticks until the store's clock gets there (C-EARLY)."""
+        if answer.won or answer.watermark is None:
+            return
+        ahead = answer.watermark - answer.store_time
+        if ahead > self._store.tolerance:
+            event = WatermarkAhead(answer.tick.job_id, answer.watermark, ahead.total_seconds())
+            self._observe(event)
 
     async def _halve(self, waiting: list[Asked], error: ClaimFailed) -> None:
         """One bad bid fails alone: the rest of its statement is asked again in halves (C-BATCH)."""
@@ -161,8 +177,8 @@ class Desk:
             self._give_up(waiting, error)
             return
         middle = len(waiting) // 2
-        await self._ask(waiting[:middle])
-        await self._ask(waiting[middle:])
+        await self._ask_until_answered(waiting[:middle])
+        await self._ask_until_answered(waiting[middle:])
 
     def _failed(self, waiting: Sequence[Asked], error: ClaimFailed, duration: float) -> None:
         rolled_back = error.failure in (ClaimFailure.CONFLICT, ClaimFailure.REFUSED)

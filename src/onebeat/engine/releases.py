@@ -69,12 +69,17 @@ class Releases:
             await asyncio.wait(self._retries)
             await self._pile.emptied()
 
-    def abandon(self) -> None:
-        """Try nothing again any more: the leases will end by themselves."""
+    async def last_try(self) -> None:
+        """Return when what was handed in has been tried once; from now on nothing is tried again."""
         self._abandoned = True
-        self._pile.abandon()
         for retry in self._retries:
             retry.cancel()
+        await self._pile.emptied()
+
+    def abandon(self) -> None:
+        """Send nothing more: the leases will end by themselves."""
+        self._abandoned = True
+        self._pile.abandon()
 
     async def _send(self, batch: list[_Due]) -> None:
         if self._here.is_copy:

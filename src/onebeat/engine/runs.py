@@ -14,10 +14,25 @@ from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
 from onebeat.errors import ClaimFailed, ClaimFailure
-from onebeat.events import ClockAhead, TickEnded, WatermarkAhead
+from onebeat.events import ClockAhead, TickEnded
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Ruling, Tick, Verdict
 
 _LONGEST_ERROR = 2_000
+_CLAIM_REASONS = {
+    ClaimFailure.UNAVAILABLE: Reason.UNAVAILABLE,
+    ClaimFailure.CONFLICT: Reason.UNAVAILABLE,
+    ClaimFailure.TIMEOUT: Reason.TIMEOUT,
+    ClaimFailure.REFUSED: Reason.REFUSED,
+}
+_VERDICTS = {
+    (Outcome.RAN, None): Verdict.RAN,
+    (Outcome.FAILED, None): Verdict.FAILED,
+    (Outcome.FAILED, Reason.TIMED_OUT): Verdict.TIMED_OUT,
+    (Outcome.FAILED, Reason.CANCELLED): Verdict.CANCELLED,
+    (Outcome.FAILED, Reason.LOST): Verdict.LOST,
+    (Outcome.SKIPPED, Reason.CANCELLED): Verdict.CANCELLED,
+    (Outcome.SKIPPED, Reason.LATE): Verdict.MISSED,
+}
 
 
 class Runs:
@@ -83,19 +98,15 @@ class Runs:
             self._end_claim_error(admission, _CLAIM_REASONS[error.failure], error)
 
     def _lost(self, admission: Admission, answer: Answer) -> None:
-        if answer.watermark is not None:
-            ahead = (answer.watermark - answer.store_time).total_seconds()
-            if ahead > _TOLERATED_AHEAD:
-                self._observe(WatermarkAhead(admission.job_id, answer.watermark, ahead))
         reason = Reason.OVERLAPPED if answer.ruling is Ruling.OVERLAPPED else Reason.CLAIMED
         self._skip(admission, reason, claimed_by=answer.claimed_by)
 
     def _refused_as_early(self, admission: Admission, tick: Tick, answer: Answer) -> None:
         """Bid again, once, when the store's clock gets there: a lone fast replica still runs it, on time."""
-        ahead = (tick.scheduled_at - answer.store_time).total_seconds()
         if admission.asked_early:
             self._end_claim_error(admission, Reason.REFUSED, None)
             return
+        ahead = (tick.scheduled_at - answer.store_time).total_seconds()
         skew = (self._clock.now() - answer.store_time).total_seconds()
         self._observe(ClockAhead(tick, skew))
         self._postpone(tick, max(ahead, 0.0))
@@ -142,24 +153,6 @@ class Runs:
         decided_at = ended.started_at or self._clock.now()
         delay = (decided_at - tick.scheduled_at).total_seconds()
         self._observe(TickEnded(tick, ended.outcome, ended.reason, delay, ended.error, claimed_by))
-
-
-_TOLERATED_AHEAD = 5.0
-_CLAIM_REASONS = {
-    ClaimFailure.UNAVAILABLE: Reason.UNAVAILABLE,
-    ClaimFailure.CONFLICT: Reason.UNAVAILABLE,
-    ClaimFailure.TIMEOUT: Reason.TIMEOUT,
-    ClaimFailure.REFUSED: Reason.REFUSED,
-}
-_VERDICTS = {
-    (Outcome.RAN, None): Verdict.RAN,
-    (Outcome.FAILED, None): Verdict.FAILED,
-    (Outcome.FAILED, Reason.TIMED_OUT): Verdict.TIMED_OUT,
-    (Outcome.FAILED, Reason.CANCELLED): Verdict.CANCELLED,
-    (Outcome.FAILED, Reason.LOST): Verdict.LOST,
-    (Outcome.SKIPPED, Reason.CANCELLED): Verdict.CANCELLED,
-    (Outcome.SKIPPED, Reason.LATE): Verdict.MISSED,
-}
 
 
 def _release(bid: Bid, ended: Ended) -> Release:

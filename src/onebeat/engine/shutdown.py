@@ -22,9 +22,11 @@ class Shutdown:
         self._desk = desk
         self._releases = releases
         self._over = asyncio.Event()
+        self._hurried = False
 
     def hurry(self) -> None:
         """Stop waiting: a second signal."""
+        self._hurried = True
         self._over.set()
 
     async def run(self, withdraw: Callable[[], object]) -> None:
@@ -41,9 +43,24 @@ class Shutdown:
         timer.cancel()
         last_words.cancel()
         if self._desk is not None and self._releases is not None:
-            self._desk.abandon()
-            self._releases.abandon()
+            await self._abandon(self._desk, self._releases, claim_timeout)
         self._here.observe(SchedulerStopped(self._here.replica, outlived))
+
+    async def _abandon(self, desk: Desk, releases: Releases, claim_timeout: float) -> None:
+        """What is still out has had its time. What it may have claimed is released in one more try, or
+        its lease would keep the job from the other replicas for as long as it lasts."""
+
+        async def last_try() -> None:
+            await desk.closed()
+            await releases.last_try()
+
+        desk.abandon()
+        if not self._hurried:
+            self._over.clear()
+        timer = self._here.clock.call_later(claim_timeout, self._over.set)
+        await self._unless_over(last_try())
+        timer.cancel()
+        releases.abandon()
 
     async def _settled(self) -> None:
         """No claim is left undecided, none unreleased."""

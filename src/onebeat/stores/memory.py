@@ -34,7 +34,7 @@ class MemoryStore:
 
     def __init__(self, *, clock: Clock | None = None, tolerance: float | timedelta = 5) -> None:
         self._clock = clock or SystemClock()
-        self._tolerance = checked_duration("tolerance", tolerance)
+        self.tolerance = checked_duration("tolerance", tolerance)
         self._lock = Lock()
         self._jobs: dict[JobKey, JobRow] = {}
         self._ticks: dict[TickKey, TickRow] = {}
@@ -52,7 +52,7 @@ class MemoryStore:
             self._ticks.get(key),
             bid,
             now=self._now(),
-            tolerance=self._tolerance,
+            tolerance=self.tolerance,
             replica=replica,
             expired=expired,
         )

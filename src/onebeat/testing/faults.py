@@ -108,6 +108,7 @@ class Road:
         note: Callable[[str], object],
     ) -> None:
         self.label = store.label
+        self.tolerance = store.tolerance
         self.closed = False
         self._store = store
         self._timeline = timeline

@@ -33,7 +33,7 @@ class PostgresStore:
     ) -> None:
         self._driver = driver_for(target)
         self._tables = Tables(schema)
-        self._tolerance = checked_duration("tolerance", tolerance)
+        self.tolerance = checked_duration("tolerance", tolerance)
         self._ready = False
 
     @property
@@ -47,7 +47,7 @@ class PostgresStore:
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         if not bids:
             return []
-        request = claim_request(bids, replica, timeout, self._tolerance)
+        request = claim_request(bids, replica, timeout, self.tolerance)
         # A timeout already spent still gets its answer: the bids may have landed before.
         wait = max(timeout.total_seconds(), 1.0)
         return answers(bids, await self._ask(CLAIM, *request, wait=wait) or "")

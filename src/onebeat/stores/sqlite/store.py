@@ -63,7 +63,7 @@ class SqliteStore:
         name = _checked_path(path)
         self.label = f"sqlite:///{name}"
         self._clock = clock or SystemClock()
-        self._tolerance = checked_duration("tolerance", tolerance)
+        self.tolerance = checked_duration("tolerance", tolerance)
         self._file = SqliteFile(name, synchronous=synchronous, patience=patience.total_seconds())
         self._thread = OwnThread(self.label, rest=self._file.close)
         # Waiting for a lock takes real time, whatever a fake clock shows.
@@ -90,7 +90,7 @@ class SqliteStore:
             rows.read_tick(db, key),
             bid,
             now=self._now(),
-            tolerance=self._tolerance,
+            tolerance=self.tolerance,
             replica=replica,
             expired=expired,
         )
