@@ -163,7 +163,7 @@ class Desk:
                 asked.answer(answer)
 
     def _mind_watermark(self, answer: Answer) -> None:
-        """A clock was wrong once: the job is refused its ticks until the store's clock gets there (C-EARLY)."""
+        """A clock was wrong once: the job's ticks are refused until the store's gets there (C-EARLY)."""
         if answer.won or answer.watermark is None:
             return
         ahead = answer.watermark - answer.store_time
