@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -376,3 +377,22 @@ async def test_an_id_becomes_free_when_an_app_cancels_every_task_while_its_claim
             task.cancel()
         await given.until_quiet()
         assert scheduler.active == 0
+
+
+async def test_what_an_unanswered_claim_may_have_won_is_released_before_the_end(given: Given) -> None:
+    """C-CANCEL, X-STOP: its lease would keep the job from the other replicas for an hour."""
+
+    class Mute(Through):
+        async def claim(self, *asked: Any, **by: Any) -> Any:
+            await super().claim(*asked, **by)
+            await asyncio.Event().wait()
+
+    store = Mute(given.store)
+    scheduler = given.scheduler(store, claim_timeout=5, shutdown_timeout=1)
+    scheduler.add("a", every(10), lambda: None)
+    serving = asyncio.ensure_future(scheduler.serve())
+    await given.clock.advance(seconds=11)
+    scheduler.stop()
+    await given.clock.advance(seconds=2)
+    await serving
+    assert [release.tick.job_id for batch in store.releases for release in batch] == ["a"]
