@@ -24,7 +24,7 @@ from onebeat.engine.run import CancelToken
 from onebeat.engine.session import Session, Verb
 from onebeat.engine.settings import Settings
 from onebeat.engine.shutdown import Shutdown
-from onebeat.engine.signals import on_signals
+from onebeat.engine.signals import on_stop_signals
 from onebeat.engine.slots import Slots
 from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
 from onebeat.events import ForkIgnored, Observer
@@ -289,7 +289,7 @@ class Scheduler:
     async def serve_until_signal(self) -> None:
         """Like `serve`, and stop at SIGINT or SIGTERM too; a second one stops waiting for bodies. For the
         main thread of a program that leaves these signals to its scheduler."""
-        with on_signals(self._stop_or_hurry):
+        with on_stop_signals(lambda _: self._stop_or_hurry()):
             await self.serve()
 
     def start_background(self) -> Background:

@@ -13,11 +13,9 @@ import signal
 import sys
 import threading
 from asyncio.subprocess import PIPE, STDOUT, Process
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LONGEST_LINE = 1 << 16
 
 
@@ -59,19 +57,6 @@ async def start_child(label: str, arguments: Sequence[str]) -> Child:
         start_new_session=True,
     )
     return Child(label, process)
-
-
-@contextmanager
-def on_stop_signals(call: Callable[[signal.Signals], object]) -> Iterator[None]:
-    """While inside, SIGINT and SIGTERM call *call* on the running loop and do nothing else."""
-    loop = asyncio.get_running_loop()
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, call, number)
-    try:
-        yield
-    finally:
-        for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)
 
 
 async def end_children(children: Sequence[Child], patience: float) -> None:

@@ -7,7 +7,8 @@ import signal
 
 import click
 
-from onebeat.cli.replicas import Child, end_children, on_stop_signals, start_child
+from onebeat.cli.replicas import Child, end_children, start_child
+from onebeat.engine.signals import on_stop_signals
 
 _PATIENCE = 5.0
 # How a replica ends that a signal reaches before it is ready to stop in order.

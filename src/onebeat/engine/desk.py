@@ -13,8 +13,9 @@ from onebeat.claims import ClaimStore
 from onebeat.engine.backoff import pause_before
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
-from onebeat.engine.pile import Pile
+from onebeat.engine.pile import Pile, halves
 from onebeat.engine.releases import Releases
+from onebeat.engine.tasks import Tasks, until_either
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClaimAnswered, ClaimStatementFailed, StoreRecovered, WatermarkAhead
 from onebeat.model import Answer, Bid, Release, Verdict
@@ -65,7 +66,7 @@ class Desk:
         self._releases = releases
         self._pile: Pile[Asked] = Pile(self._send, most=_MOST_BIDS)
         self._arriving: list[Asked] = []
-        self._statements: set[asyncio.Task[None]] = set()
+        self._statements = Tasks()
         self._given_up = asyncio.Event()
         self._failures = 0
         self._failing_since = 0.0
@@ -81,14 +82,12 @@ class Desk:
     async def closed(self) -> None:
         """Return when no statement is out any more."""
         await self._pile.emptied()
-        while self._statements:
-            await asyncio.wait(self._statements)
+        await self._statements.ended()
 
     def abandon(self) -> None:
         """Ask nothing more; what may have landed all the same is handed in to be released."""
         self._pile.abandon()
-        for statement in self._statements:
-            statement.cancel()
+        self._statements.cancel()
 
     def _arrived(self) -> None:
         """What came in one turn of the loop times out together, and costs one record if it does."""
@@ -101,14 +100,10 @@ class Desk:
         """Return when the next statement may go: this one has answered, or all its bids were given up."""
         if self._here.is_copy:
             return
-        statement = asyncio.get_running_loop().create_task(self._ask(batch))
-        self._statements.add(statement)
-        statement.add_done_callback(self._statements.discard)
+        statement = self._statements.spawn(self._ask(batch))
         while not statement.done() and not all(asked.done for asked in batch):
             self._given_up.clear()
-            given_up = asyncio.ensure_future(self._given_up.wait())
-            await asyncio.wait({statement, given_up}, return_when=asyncio.FIRST_COMPLETED)
-            given_up.cancel()
+            await until_either(self._given_up.wait(), statement)
 
     async def _ask(self, batch: list[Asked]) -> None:
         """Ask, and leave no claim behind, not even when abandoned in the middle."""
@@ -176,9 +171,8 @@ class Desk:
         if len(waiting) == 1:
             self._give_up(waiting, error)
             return
-        middle = len(waiting) // 2
-        await self._ask_until_answered(waiting[:middle])
-        await self._ask_until_answered(waiting[middle:])
+        for half in halves(waiting):
+            await self._ask_until_answered(half)
 
     def _failed(self, waiting: Sequence[Asked], error: ClaimFailed, duration: float) -> None:
         rolled_back = error.failure in (ClaimFailure.CONFLICT, ClaimFailure.REFUSED)

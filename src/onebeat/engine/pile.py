@@ -47,3 +47,9 @@ class Pile(Generic[T]):
             batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
             await self._send(batch)
         self._sending = None
+
+
+def halves(batch: list[T]) -> tuple[list[T], list[T]]:
+    """*batch* in two: asked again apart, what spoils it is found by itself (C-BATCH)."""
+    middle = len(batch) // 2
+    return batch[:middle], batch[middle:]

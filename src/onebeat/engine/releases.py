@@ -12,7 +12,8 @@ from onebeat.claims import ClaimStore
 from onebeat.engine.backoff import pause_before
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
-from onebeat.engine.pile import Pile
+from onebeat.engine.pile import Pile, halves
+from onebeat.engine.tasks import Tasks
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ReleaseFailed
 from onebeat.model import Release
@@ -43,7 +44,7 @@ class Releases:
         self._observe = here.observe
         self._timeout = here.settings.claim_timeout.total_seconds()
         self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
-        self._retries: set[asyncio.Task[None]] = set()
+        self._retries = Tasks()
         self._abandoned = False
 
     async def release(self, release: Release, lease: timedelta | None) -> None:
@@ -65,15 +66,14 @@ class Releases:
     async def closed(self) -> None:
         """Return when everything is released or has become pointless."""
         await self._pile.emptied()
-        while self._retries:
-            await asyncio.wait(self._retries)
+        while self._retries.any_left:
+            await self._retries.ended()
             await self._pile.emptied()
 
     async def last_try(self) -> None:
         """Return when what was handed in has been tried once; from now on nothing is tried again."""
         self._abandoned = True
-        for retry in self._retries:
-            retry.cancel()
+        self._retries.cancel()
         await self._pile.emptied()
 
     def abandon(self) -> None:
@@ -97,9 +97,8 @@ class Releases:
 
     async def _failed(self, batch: list[_Due], error: ClaimFailed) -> None:
         if error.failure is ClaimFailure.REFUSED and len(batch) > 1:
-            middle = len(batch) // 2
-            await self._send(batch[:middle])
-            await self._send(batch[middle:])
+            for half in halves(batch):
+                await self._send(half)
         elif error.failure is ClaimFailure.CONFLICT and not self._abandoned:
             self._try_again(batch, error)
         else:
@@ -119,9 +118,7 @@ class Releases:
             due.reported = True
 
     def _try_again(self, batch: list[_Due], error: ClaimFailed) -> None:
-        retry = asyncio.get_running_loop().create_task(self._retry(batch, error.failure))
-        self._retries.add(retry)
-        retry.add_done_callback(self._retries.discard)
+        self._retries.spawn(self._retry(batch, error.failure))
 
     async def _retry(self, batch: list[_Due], failure: ClaimFailure) -> None:
         for due in batch:

@@ -13,6 +13,7 @@ from onebeat.engine.attempt import Attempt, Ended, is_too_late
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
+from onebeat.engine.tasks import Tasks
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClockAhead, TickEnded
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Ruling, Tick, Verdict
@@ -59,7 +60,7 @@ class Runs:
         self._releases = releases
         self._finished = finished
         self._postpone = postpone
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     def start(self, admission: Admission) -> None:
         """Begin what a slot has just been given to. On the loop's thread."""
@@ -113,10 +114,7 @@ class Runs:
         self._finished(admission)
 
     def _spawn(self, admission: Admission, bid: Bid | None) -> None:
-        running = self._run(admission, bid)
-        task = asyncio.get_running_loop().create_task(running, context=admission.context)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.spawn(self._run(admission, bid), context=admission.context)
 
     async def _run(self, admission: Admission, bid: Bid | None) -> None:
         timer = self._deadline_timer(admission)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, Timer
@@ -21,6 +18,7 @@ from onebeat.engine.body import Body
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job
+from onebeat.engine.posting import Posting
 from onebeat.engine.pruner import Pruner
 from onebeat.engine.releases import Releases
 from onebeat.engine.run import CancelToken, Run
@@ -65,17 +63,14 @@ class Session:
             drop=lambda admission, cause: self.post(self._dropped, admission, cause),
             void=lambda admission: admission.void(clock.now()),
         )
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = 0
-        self._posted: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._posting = threading.RLock()  # a signal's handler may post while its thread is posting
-        self._taking = False
+        self._posting = Posting()
+        self.post = self._posting.post
         self._postponed: dict[Tick, Timer] = {}
         self._ticker: Ticker | None = None
 
     @property
     def started(self) -> bool:
-        return self._loop is not None
+        return self._posting.open
 
     @property
     def forked(self) -> bool:
@@ -128,10 +123,8 @@ class Session:
         for job in list(self._jobs.values()):
             ticker.add(job.id, job.schedule)
         self.here.observe(self._started_event(ticker.next_due()))
+        self._posting.deliver_here()
         loop = asyncio.get_running_loop()
-        with self._posting:
-            self._loop, self._thread, self._taking = loop, threading.get_ident(), True
-        loop.call_soon(self._take_posted)
         self.ticking = loop.create_task(ticker.run(), name="onebeat ticker")
         self._pruning = loop.create_task(self._pruner.run(), name="onebeat pruner") if self._pruner else None
 
@@ -211,23 +204,3 @@ class Session:
     def _dropped(self, admission: Admission, cause: Cancelled) -> None:
         admission.unwatch()
         self.here.observe(RunDropped(admission.job_id, cause))
-
-    def post(self, call: Callable[..., object], *arguments: Any) -> None:
-        """Have it called on the loop's thread, soon and in order; before the start: with the start."""
-        with self._posting:
-            self._posted.append((call, arguments))
-            if self._loop is None or self._taking:
-                return
-            self._taking = True
-            with suppress(RuntimeError):  # the loop is closed: it has all ended
-                if threading.get_ident() == self._thread:
-                    self._loop.call_soon(self._take_posted)
-                else:
-                    self._loop.call_soon_threadsafe(self._take_posted)
-
-    def _take_posted(self) -> None:
-        with self._posting:
-            self._taking = False
-            posted, self._posted = self._posted, []
-        for call, arguments in posted:
-            call(*arguments)

@@ -10,6 +10,7 @@ from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
 from onebeat.engine.slots import Slots
+from onebeat.engine.tasks import until_either
 from onebeat.events import SchedulerStopped, SchedulerStopping
 
 
@@ -69,8 +70,6 @@ class Shutdown:
             await self._releases.closed()
 
     async def _unless_over(self, waiting: Coroutine[Any, Any, None]) -> None:
-        loop = asyncio.get_running_loop()
-        tasks = {loop.create_task(waiting), loop.create_task(self._over.wait())}
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
+        over = asyncio.ensure_future(self._over.wait())
+        await until_either(waiting, over)
+        over.cancel()

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def on_signals(call: Callable[[], object]) -> Iterator[None]:
-    """Have *call* called on the running loop at each signal; the earlier handlers come back at the end.
+def on_stop_signals(call: Callable[[signal.Signals], object]) -> Iterator[None]:
+    """Have *call* called with each signal, on the running loop; the earlier handlers come back at the end.
 
     Outside the main thread Python allows no handlers: there it does nothing.
     """
@@ -21,10 +21,10 @@ def on_signals(call: Callable[[], object]) -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
-    earlier = {number: signal.getsignal(number) for number in _STOPPING}
-    for number in _STOPPING:
+    earlier = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    for number in STOP_SIGNALS:
         # Not the loop's add_signal_handler: it forgets the handler that was there before.
-        signal.signal(number, lambda *_: loop.call_soon_threadsafe(call))
+        signal.signal(number, lambda got, _: loop.call_soon_threadsafe(call, signal.Signals(got)))
     try:
         yield
     finally:

@@ -17,8 +17,9 @@ from onebeat.cli.demo.ledger import read_ledger
 from onebeat.cli.demo.reports import read_report
 from onebeat.cli.demo.screen import Screen, time_of_day
 from onebeat.cli.demo.summary import Summary, account, owed_ticks
-from onebeat.cli.replicas import Child, end_children, on_stop_signals, start_child
+from onebeat.cli.replicas import Child, end_children, start_child
 from onebeat.clock import SystemClock
+from onebeat.engine.signals import on_stop_signals
 
 _START_PATIENCE = timedelta(seconds=30)
 _STOP_PATIENCE = 8.0
