@@ -29,7 +29,7 @@ class DemoJob:
 
 # The one that a replica is killed in. Its body leaves time to kill it; its lease outlasts its period, so
 # that the tick after the lost one is refused and the one after that runs: what a crash costs, in full.
-LONG_JOB = DemoJob("export", every(seconds=3), seconds=1.5, timeout=timedelta(seconds=2.5))
+LONG_JOB = DemoJob("export", every(seconds=3), seconds=1.8, timeout=timedelta(seconds=2.5))
 
 JOBS = (
     DemoJob("heartbeat", every(seconds=1), seconds=0, timeout=timedelta(seconds=1)),

@@ -23,7 +23,7 @@ from onebeat.engine.signals import on_stop_signals
 
 _START_PATIENCE = timedelta(seconds=30)
 _STOP_PATIENCE = 8.0
-_INTO_THE_RUN = 0.3  # seconds after its start at which a body is killed
+_INTO_THE_RUN = 0.1  # seconds after its start at which a body is killed
 _LOOK = 0.05  # seconds between looks at the board
 
 
