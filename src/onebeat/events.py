@@ -152,7 +152,7 @@ class ScheduleFailed:
     """A schedule written elsewhere raised, or answered nonsense: its job has no more ticks."""
 
     job_id: str
-    error: Exception
+    error: BaseException
 
 
 @dataclass(frozen=True, slots=True)

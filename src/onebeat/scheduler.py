@@ -7,19 +7,19 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from onebeat.background import Background
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
+from onebeat.decorators import JobDecorators
 from onebeat.engine.body import Body, Work
 from onebeat.engine.bounded import bounded
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limits import Limit
 from onebeat.engine.loops import run_on_own_loop
-from onebeat.engine.naming import default_job_id
 from onebeat.engine.run import CancelToken
 from onebeat.engine.session import Session, Verb
 from onebeat.engine.settings import Settings
@@ -32,21 +32,14 @@ from onebeat.model import checked_instant, checked_name
 from onebeat.observers.logs import LogObserver
 from onebeat.observers.relay import Relay
 from onebeat.schedule import Schedule
-from onebeat.schedules.cron import cron
-from onebeat.schedules.daily import daily
-from onebeat.schedules.every import every
-from onebeat.schedules.hourly import hourly
 from onebeat.schedules.parse import schedule_of
-from onebeat.schedules.wall import Fold, Gap
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
 
-F = TypeVar("F", bound=Work)
 
-
-class Scheduler:
+class Scheduler(JobDecorators):
     """Runs jobs on their schedules; replicas that share *store* and *app* run every tick once among them.
 
     store: a ClaimStore, a URL (`sqlite:///jobs.db`, `postgresql://…`), a connection pool or an engine;
@@ -142,74 +135,6 @@ class Scheduler:
         """The registered jobs, in the order of their registration."""
         with self._registering:
             return tuple(self._jobs.values())
-
-    def job(
-        self, schedule: Schedule | str, *, job_id: str | None = None, **policy: Unpack[PolicyKeywords]
-    ) -> Callable[[F], F]:
-        """Decorates a function as a job due by *schedule*; its id is its dotted name unless given."""
-
-        def register(work: F) -> F:
-            self.add(default_job_id(work) if job_id is None else job_id, schedule, work, **policy)
-            return work
-
-        return register
-
-    def cron(
-        self,
-        text: str,
-        *,
-        tz: str = "UTC",
-        extended: bool = False,
-        seconds: bool = False,
-        gap: Gap = "skip",
-        fold: Fold = "both",
-        job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
-    ) -> Callable[[F], F]:
-        """`job` with `onebeat.cron`."""
-        schedule = cron(text, tz=tz, extended=extended, seconds=seconds, gap=gap, fold=fold)
-        return self.job(schedule, job_id=job_id, **policy)
-
-    def every(
-        self,
-        duration: timedelta | float | None = None,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-        job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
-    ) -> Callable[[F], F]:
-        """`job` with `onebeat.every`."""
-        schedule = every(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self.job(schedule, job_id=job_id, **policy)
-
-    def hourly(
-        self,
-        *minutes: int,
-        tz: str = "UTC",
-        gap: Gap = "skip",
-        fold: Fold = "both",
-        job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
-    ) -> Callable[[F], F]:
-        """`job` with `onebeat.hourly`."""
-        return self.job(hourly(*minutes, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
-
-    def daily(
-        self,
-        hour: int,
-        minute: int = 0,
-        *,
-        tz: str = "UTC",
-        gap: Gap = "skip",
-        fold: Fold = "both",
-        job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
-    ) -> Callable[[F], F]:
-        """`job` with `onebeat.daily`."""
-        return self.job(daily(hour, minute, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
 
     # Work on demand: from any thread, without waiting.
 

@@ -217,14 +217,24 @@ async def test_a_schedule_that_raises_or_answers_nonsense_ends_its_own_job_only(
         raise ZeroDivisionError
 
     scheduler = given.scheduler()
+
+    def leave() -> None:
+        raise SystemExit
+
     scheduler.add("raises", Broken(fail), lambda: None)
+    scheduler.add("leaves", Broken(leave), lambda: None)
     scheduler.add("stands", Broken(lambda: START), lambda: None)
     scheduler.add("naive", Broken(lambda: datetime(2027, 1, 1)), lambda: None)  # noqa: DTZ001
     scheduler.add("good", every(10), lambda: None)
     async with scheduler:
         await given.clock.advance(seconds=25)
     failed = {event.job_id: type(event.error) for event in given.recorder.of(ScheduleFailed)}
-    assert failed == {"raises": ZeroDivisionError, "stands": ValueError, "naive": TypeError}
+    assert failed == {
+        "leaves": SystemExit,
+        "raises": ZeroDivisionError,
+        "stands": ValueError,
+        "naive": TypeError,
+    }
     assert seconds_of(given.recorder.ran("good")) == [10, 20]
     assert seconds_of(given.recorder.ran("raises")) == [5]
 

@@ -40,7 +40,7 @@ def test_every_public_name_is_explained_and_no_other() -> None:
 def test_every_method_of_a_scheduler_is_explained_and_no_other() -> None:
     explained = table_names(section(REFERENCE / "api.md", "`Scheduler`"))
     methods = {name.partition("(")[0] for name in explained if " " not in name.partition("(")[0]}
-    assert methods == {name for name in vars(onebeat.Scheduler) if not name.startswith("_")}
+    assert methods == {name for name in dir(onebeat.Scheduler) if not name.startswith("_")}
 
 
 def test_what_a_run_is_said_to_have_it_has() -> None:

@@ -14,7 +14,6 @@ class Posting:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = 0
         self._posted: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self._lock = threading.RLock()  # a signal's handler may post while its thread is posting
         self._taking = False
@@ -28,7 +27,7 @@ class Posting:
         """From now on to the running loop."""
         loop = asyncio.get_running_loop()
         with self._lock:
-            self._loop, self._thread, self._taking = loop, threading.get_ident(), True
+            self._loop, self._taking = loop, True
         loop.call_soon(self._take)
 
     def post(self, call: Callable[..., object], *arguments: Any) -> None:
@@ -39,10 +38,8 @@ class Posting:
                 return
             self._taking = True
             with suppress(RuntimeError):  # the loop is closed: it has all ended
-                if threading.get_ident() == self._thread:
-                    self._loop.call_soon(self._take)
-                else:
-                    self._loop.call_soon_threadsafe(self._take)
+                # From the loop's own thread too: it may be a signal's handler, and the loop asleep.
+                self._loop.call_soon_threadsafe(self._take)
 
     def _take(self) -> None:
         with self._lock:

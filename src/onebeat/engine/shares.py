@@ -9,11 +9,11 @@ T = TypeVar("T")
 _SHARES = 4
 
 
-def own_share_first(ticks: list[T], replica_id: str) -> list[T]:
-    """*ticks*, all in one order on every replica, begun at a share of this one's own.
+def own_share_first(ticks: list[T], place: float) -> list[T]:
+    """*ticks*, all in one order on every replica, begun at the share this one drew: *place*, from 0 to 1.
 
     Rivals that all began with the same ticks would win and wait in step: one would run everything. Begun
     apart, they bid side by side and mostly win. A replica alone takes its round through all of them.
     """
-    start = int(replica_id[:8], 16) % _SHARES * len(ticks) // _SHARES
+    start = int(place * _SHARES) * len(ticks) // _SHARES
     return ticks[start:] + ticks[:start]

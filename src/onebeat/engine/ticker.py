@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -28,6 +29,7 @@ class Ticker:
         self._admit = admit
         self._agenda = Agenda()
         self._seen = here.clock.now()
+        self._place = random.random()
         self._waking: asyncio.Future[None] | None = None
 
     def add(self, job_id: str, schedule: Schedule) -> None:
@@ -63,7 +65,7 @@ class Ticker:
         self._seen = now
         owed = sorted(self._agenda.owed(now), key=lambda owed: owed.tick.job_id)
         self._tell_passed_over(owed)
-        await self._admit_in_slices([one.tick for one in own_share_first(owed, self._here.replica.id)])
+        await self._admit_in_slices([one.tick for one in own_share_first(owed, self._place)])
         for job_id, error in self._agenda.failures():
             self._observe(ScheduleFailed(job_id, error))
 

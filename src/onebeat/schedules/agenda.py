@@ -34,7 +34,7 @@ class _Entry:
     schedule: Schedule
     since: dict[str, datetime] = field(default_factory=dict)
     due: datetime | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class Agenda:
@@ -47,7 +47,7 @@ class Agenda:
     def __init__(self) -> None:
         self._entries: dict[Schedule, _Entry] = {}
         self._schedules: dict[str, Schedule] = {}
-        self._failures: list[tuple[str, Exception]] = []
+        self._failures: list[tuple[str, BaseException]] = []
 
     def add(self, job_id: str, schedule: Schedule, since: datetime) -> None:
         """Owe *job_id* its ticks after *since*."""
@@ -99,7 +99,7 @@ class Agenda:
             entry.error = None
             entry.due = self._next(entry, moment)
 
-    def failures(self) -> list[tuple[str, Exception]]:
+    def failures(self) -> list[tuple[str, BaseException]]:
         """The jobs whose schedules failed since this was last asked, with the errors."""
         failures, self._failures = self._failures, []
         return failures
@@ -122,7 +122,7 @@ class Agenda:
             latest = entry.schedule.previous_before(entry.due) if entry.due else None
             if latest is not None and dues[-1] < latest <= until:
                 return [*dues, latest.astimezone(UTC)]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._fail(entry, error)
         return dues
 
@@ -134,12 +134,12 @@ class Agenda:
             due = due.astimezone(UTC) if due.tzinfo is not None else due
             if due <= moment:
                 raise ValueError(f"next_after({moment}) answered {due}, which is not later")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._fail(entry, error)
             return None
         return due
 
-    def _fail(self, entry: _Entry, error: Exception) -> None:
+    def _fail(self, entry: _Entry, error: BaseException) -> None:
         entry.due, entry.error = None, error
         self._failures.extend((job_id, error) for job_id in entry.since)
 
