@@ -15,6 +15,8 @@ from onebeat import Outcome, Reason, Tick
 from tests.processes.records import Entry, Kind, Mark, Note
 
 SECOND = timedelta(seconds=1)
+LONGEST_RUN = timedelta(seconds=0.4)
+"""From a tick's instant to the end of its body, that of the job in a thread included."""
 _CLAIMED_WITHIN = timedelta(seconds=1)
 """How long after its instant a tick may be claimed, from when its lease counts."""
 
@@ -34,11 +36,11 @@ class Outage:
 
 
 def owed(jobs: Collection[str], notes: Sequence[Note]) -> list[Tick]:
-    """From the first tick after the last replica was ready to the last before the first began to stop, by
-    the replicas' own clocks."""
+    """From the first tick after the last replica was ready to the last whose runs could end before the first
+    began to stop, by the replicas' own clocks: a stop cancels what it meets (X-STOP)."""
     ready = max(note.shown for note in notes if note.kind is Kind.READY)
     stopping = min(note.shown for note in notes if note.kind is Kind.STOPPING)
-    return owed_between(jobs, ready, stopping)
+    return owed_between(jobs, ready, stopping - LONGEST_RUN)
 
 
 def owed_between(jobs: Collection[str], since: datetime, until: datetime) -> list[Tick]:

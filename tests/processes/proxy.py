@@ -13,7 +13,7 @@ from tests.servers.postgres import Postgres
 
 _CLAIM = re.compile(rb"INSERT INTO \S*onebeat_jobs")
 _BID = re.compile(rb'"number": (\d+), "job_id": "([^"]+)", "scheduled_at": "([^"]+)"')
-_WIN = re.compile(rb'"number": (\d+)[^{}]*"ruling": "won"')
+_WIN = re.compile(rb'\[(\d+), "won"')
 _BLOCK = 1 << 16
 _READY_FOR_QUERY = b"Z\x00\x00\x00\x05I"
 """How a server's answer ends once its statement is committed."""
