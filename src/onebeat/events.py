@@ -1,6 +1,7 @@
 """CONTRACT what happened: the engine reports frozen events, observers turn them into logs, metrics, traces.
 
-The engine itself neither logs nor measures. Instants are in UTC, durations in seconds.
+The engine itself neither logs nor measures. Instants are in UTC, durations in seconds. An event is equal to
+itself alone: two that read alike have still happened twice.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from onebeat.errors import Cancelled, ClaimFailed
 from onebeat.model import Outcome, Reason, Replica, Tick
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchedulerStarted:
     """A replica is ready. `store` is the store's label, None without one; `every_replica` names the
     jobs that asked to run on every replica; `first_due` is the first instant anything is due."""
@@ -25,7 +26,7 @@ class SchedulerStarted:
     first_due: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchedulerStopping:
     """No work is admitted any more; `running` ids are being cancelled."""
 
@@ -33,7 +34,7 @@ class SchedulerStopping:
     running: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchedulerStopped:
     """The scheduler has returned. `outlived` names the ids whose runs did not end in time."""
 
@@ -41,7 +42,7 @@ class SchedulerStopped:
     outlived: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TickEnded:
     """Exactly one for each tick a replica evaluates, passed-over ones apart (see TicksPassedOver).
 
@@ -57,7 +58,7 @@ class TickEnded:
     claimed_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TicksPassedOver:
     """A late wake ran only the latest tick of a job; `count` earlier ones were passed over (W-LATE).
 
@@ -70,7 +71,7 @@ class TicksPassedOver:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunStarted:
     """A body is about to be called. Observed in the run's own task and context."""
 
@@ -82,7 +83,7 @@ class RunStarted:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunEnded:
     """A body has ended. Observed in the task and context of its RunStarted, before its TickEnded.
 
@@ -99,7 +100,7 @@ class RunEnded:
     error: BaseException | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunDropped:
     """Admitted or pending on-demand work that never ran, with the cause."""
 
@@ -107,7 +108,7 @@ class RunDropped:
     cause: Cancelled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClaimAnswered:
     """One claim statement has answered."""
 
@@ -116,7 +117,7 @@ class ClaimAnswered:
     duration: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClaimStatementFailed:
     """One claim statement has failed, and is asked again if `again`; else it cost `ticks` ticks."""
 
@@ -130,7 +131,7 @@ class ClaimStatementFailed:
         return 0 if self.again else len(self.job_ids)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReleaseFailed:
     """One release statement has failed. It is tried again in the background until the leases end."""
 
@@ -139,7 +140,7 @@ class ReleaseFailed:
     again: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StoreRecovered:
     """The store answers again after `failures` failed statements in `after` seconds."""
 
@@ -147,7 +148,7 @@ class StoreRecovered:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ScheduleFailed:
     """A schedule written elsewhere raised, or answered nonsense: its job has no more ticks."""
 
@@ -155,14 +156,14 @@ class ScheduleFailed:
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClockStepped:
     """The wall clock was set back by `seconds`; those instants are evaluated again (W-BACK)."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClockAhead:
     """The store refused `tick` as too early: this replica's clock leads the store's by `skew` seconds."""
 
@@ -170,7 +171,7 @@ class ClockAhead:
     skew: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WatermarkAhead:
     """A job's watermark lies `ahead` seconds beyond the store's clock: its ticks are refused until then.
 
@@ -182,14 +183,14 @@ class WatermarkAhead:
     ahead: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PruneFailed:
     """Old tick rows could not be pruned this time; nothing depends on it but disk space."""
 
     error: ClaimFailed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ForkIgnored:
     """This process is a forked copy of a running scheduler: it fires nothing; start one of its own."""
 

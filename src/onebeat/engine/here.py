@@ -13,7 +13,7 @@ from onebeat.events import Observer
 from onebeat.model import Replica
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Here:
     """This replica: who it is, its clock, whom it tells, its settings, and the process it lives in."""
 

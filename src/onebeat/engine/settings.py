@@ -14,7 +14,7 @@ from onebeat.errors import InvalidJob, InvalidSetting
 from onebeat.model import checked_duration, checked_name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Settings:
     """What holds for a whole scheduler."""
 

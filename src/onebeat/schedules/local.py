@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from onebeat.clock import SystemClock, local_zone_name
 from onebeat.errors import InvalidSchedule
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _EXPECTED = "an IANA zone such as Europe/Berlin"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*", re.ASCII)
@@ -40,6 +43,8 @@ def zone(name: str) -> ZoneInfo:
     """The zone called *name*; InvalidSchedule when there is none."""
     if not _NAME.fullmatch(name) or _NOT_A_ZONE.fullmatch(name) or len(name) > 100:
         raise InvalidSchedule("tz", name, _EXPECTED)
+    from zoneinfo import ZoneInfo  # reads the system's configuration, which importing onebeat need not pay
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
