@@ -119,6 +119,11 @@ class Answer:
     previous_at: datetime | None = None
     claimed_by: str | None = None
 
+    def __post_init__(self) -> None:
+        for instant in (self.store_time, self.watermark):
+            if instant is not None and instant.tzinfo is None:
+                raise InvalidSetting("answer", instant, "timezone-aware times")
+
     @property
     def won(self) -> bool:
         return self.ruling is Ruling.WON

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -476,9 +477,10 @@ class Odd(Through):
         lambda answers: answers[:1],
         lambda answers: answers[::-1],
         lambda answers: None,
+        lambda answers: [replace(answer, store_time=datetime(2026, 1, 1)) for answer in answers],  # noqa: DTZ001
         raising(SystemExit(3)),
     ],
-    ids=["too few", "in another order", "nothing", "SystemExit"],
+    ids=["too few", "in another order", "nothing", "naive times", "SystemExit"],
 )
 async def test_answers_that_cannot_be_told_apart_are_no_answers(given: Given, mistake: Any) -> None:
     """C-ONE: nothing runs on another bid's win; C-ERROR: it costs the ticks, and what was won is released."""

@@ -173,7 +173,8 @@ class Session:
     def _admit(self, tick: Tick, asked_early: bool = False) -> None:
         """Give a due tick to its id; a busy id skips it, before any claim is made (J-DUE)."""
         job = self._jobs.get(tick.job_id)
-        if job is None:  # removed while the tick was postponed
+        if job is None or (asked_early and not job.schedule.matches(tick.scheduled_at)):
+            # Removed while the tick was postponed, or another job has its id by now.
             self._skip(tick, Reason.CANCELLED)
             return
         run = Run(job.id, self.here.new_id(), replica=self.here.replica.label, tick=tick)
