@@ -48,7 +48,7 @@ layers: .venv/developed
 	$(BIN)/lint-imports
 
 soak: .venv/developed postgresql
-	$(BIN)/pytest -m soak --timeout 1800
+	$(BIN)/pytest -m soak --timeout 1800 --numprocesses 2
 
 bench: .venv/developed postgresql
 	@for measured in import_time next_instants idle boundary; do $(BIN)/python -m bench.$$measured || exit; done
