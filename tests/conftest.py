@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
+
+# No test fails for being slow on a busy machine; unwatched, each run tries the same examples.
+settings.register_profile("steady", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")
