@@ -74,12 +74,12 @@ SELECT app, job_id, scheduled_at
 """
 _RAISE_FLOOR = """
 UPDATE onebeat_jobs
-   SET floor = max(coalesce(floor, ?3), ?3)
- WHERE app = ?1 AND job_id = ?2
+   SET floor = max(coalesce(floor, :scheduled_at), :scheduled_at)
+ WHERE app = :app AND job_id = :job_id
 """
 _DELETE = """
 DELETE FROM onebeat_ticks
- WHERE app = ?1 AND job_id = ?2 AND scheduled_at = ?3
+ WHERE app = :app AND job_id = :job_id AND scheduled_at = :scheduled_at
 """
 
 # Not dataclasses.astuple: it copies every value, and a batch has a thousand rows.
@@ -115,5 +115,6 @@ def old_ticks(db: sqlite3.Connection, app: str, before: int, limit: int) -> Sequ
 
 def delete(db: sqlite3.Connection, keys: Sequence[TickKey]) -> None:
     """Raise the floors of their jobs above these ticks, then delete them."""
-    db.executemany(_RAISE_FLOOR, keys)
-    db.executemany(_DELETE, keys)
+    named = [{"app": app, "job_id": job_id, "scheduled_at": at} for app, job_id, at in keys]
+    db.executemany(_RAISE_FLOOR, named)
+    db.executemany(_DELETE, named)
