@@ -39,5 +39,7 @@ class Tasks:
 async def until_either(one: Coroutine[Any, Any, Any], other: asyncio.Future[Any]) -> None:
     """Return when *one* or *other* is done; *one* is cancelled if it is not."""
     waiting = asyncio.get_running_loop().create_task(one)
-    await asyncio.wait({waiting, other}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+    try:
+        await asyncio.wait({waiting, other}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
