@@ -24,6 +24,7 @@ from onebeat.engine.signals import on_stop_signals
 _START_PATIENCE = timedelta(seconds=30)
 _STOP_PATIENCE = 8.0
 _INTO_THE_RUN = 0.1  # seconds after its start at which a body is killed
+_AFTERMATH = timedelta(seconds=2)  # for which the others are watched after the kill, at least
 _LOOK = 0.05  # seconds between looks at the board
 
 
@@ -50,8 +51,8 @@ class Show:
             try:
                 await self._start(folder)
                 since = max(self._board.ready_at.values())
-                await self._kill_one(since + self._length / 2)
-                until = await self._end(since + self._length)
+                killed_at = await self._kill_one(since + self._length / 2)
+                until = await self._end(max(since + self._length, killed_at + _AFTERMATH))
             finally:
                 await end_children(list(self._children.values()), _STOP_PATIENCE)
                 await asyncio.gather(*self._listeners.values())
@@ -74,17 +75,17 @@ class Show:
         if not self._board.ready:
             raise click.ClickException(f"the replicas did not start within {_START_PATIENCE.seconds} s")
 
-    async def _kill_one(self, earliest: datetime) -> None:
-        """SIGKILL a replica in the middle of the first long run from *earliest* on."""
-        await self._until(lambda: self._clock.now() >= earliest and self._long_runs())
-        victim = str(self._long_runs()[0].winner)
+    async def _kill_one(self, earliest: datetime) -> datetime:
+        """SIGKILL a replica at the beginning of the first long run due from *earliest* on; when that was."""
+        await self._until(lambda: self._long_runs(earliest))
+        victim = str(self._long_runs(earliest)[0].winner)
         await self._clock.sleep(_INTO_THE_RUN)
         self._children[victim].send(signal.SIGKILL)
         await self._listeners[victim]
         self._board.note_killed(victim)
-        self._screen.say(
-            f"{time_of_day(self._clock.now())} {victim} killed with SIGKILL while it ran {LONG_JOB.id}"
-        )
+        killed_at = self._clock.now()
+        self._screen.say(f"{time_of_day(killed_at)} {victim} killed with SIGKILL while it ran {LONG_JOB.id}")
+        return killed_at
 
     async def _end(self, earliest: datetime) -> datetime:
         """Wait for a quiet moment from *earliest* on; that moment, from which no tick is owed any more.
@@ -118,8 +119,13 @@ class Show:
             else:
                 self._screen.say(f"{child.label}: {line}")
 
-    def _long_runs(self) -> list[Row]:
-        return [row for row in self._board.running if row.tick.job_id == LONG_JOB.id]
+    def _long_runs(self, earliest: datetime) -> list[Row]:
+        """Those due from *earliest* on: an older one may end before the signal reaches it."""
+        return [
+            row
+            for row in self._board.running
+            if row.tick.job_id == LONG_JOB.id and row.tick.scheduled_at >= earliest
+        ]
 
     def _interrupt(self, _: signal.Signals) -> None:
         self._interrupted = True
