@@ -33,7 +33,9 @@ class ClaimStore(Protocol):
 
         Of all replicas that share a store and an app, at most one ever wins a tick (C-ONE). With a lease
         the job's watermark decides, whatever its age; without one, the tick's own row above the
-        job's floor (C-ORDER). One atomic, sorted, idempotent decision, by the job's own row as it stands
+        job's floor (C-ORDER). A claim whose holder was declared dead blocks nothing, and what is paused is
+        refused (F-PAUSE). Of a bid refused as overlapped or paused the tick's row keeps that verdict,
+        provisionally (F-VERDICT). One atomic, sorted, idempotent decision, by the job's own row as it stands
         once locked: the same token asked again changes nothing and gets the same answer (C-TOKEN).
         Nothing is won once more than *timeout* has passed since the decision began: such bids are EXPIRED.
         Raises ClaimFailed when the store cannot answer; then some bids may have landed all the same.
@@ -46,8 +48,9 @@ class ClaimStore(Protocol):
         Raises ClaimFailed when the store cannot answer; asking again is harmless.
         """
 
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        """Delete at most *limit* tick rows of *app* older than *keep*; how many were deleted.
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        """Delete at most *limit* tick rows of *app* older than *keep*, or beyond the newest *most* of their
+        job; how many were deleted.
 
         Raises the jobs' floors first, deletes only below them, never an unreleased claim and never
         the watermark: no pruned tick can be claimed again (D-PRUNE). One replica at a time; for the

@@ -83,11 +83,17 @@ class Bid:
     `token` is random per attempt: asked again with it, the store says "yours", not "taken".
     `lease` is how long an unreleased claim blocks the job's later ticks;
     None means overlap is allowed, and the tick is judged by its own row.
+    `attempt` above 1 asks for a tick whose attempt before that was judged lost (C-CRASH); `rerun` says
+    that this one, if lost, may be asked for so. `triggered` asks for a tick that somebody triggered: its
+    row waits for a holder, and it neither obeys nor moves the job's watermark.
     """
 
     tick: Tick
     token: str
     lease: timedelta | None
+    attempt: int = 1
+    rerun: bool = False
+    triggered: bool = False
 
 
 class Ruling(StrEnum):
@@ -96,6 +102,7 @@ class Ruling(StrEnum):
     WON = "won"
     CLAIMED = "claimed"  # this tick, or with overlap forbidden a later one, was ever claimed
     OVERLAPPED = "overlapped"  # an earlier claim of the job is neither released nor lapsed
+    PAUSED = "paused"  # the job, its prefix or the whole app is paused (F-PAUSE)
     EARLY = "early"  # later than the store's clock plus its tolerance (C-EARLY)
     EXPIRED = "expired"  # decided after the claim timeout: nothing was claimed (C-CANCEL)
 
@@ -105,8 +112,9 @@ class Answer:
     """The store's word on one bid.
 
     `store_time` is the store's clock (UTC) when it decided. `watermark` is the newest tick ever
-    claimed of the job. `fence`, `attempt` and `previous_at` (the job's watermark before this claim)
-    belong to a won bid. `claimed_by` is the label of the replica that holds the tick, where known.
+    claimed of the job. `fence`, `attempt`, `previous_at` (the job's watermark before this claim) and
+    `owed_since` belong to a won bid. `claimed_by` is the label of the replica that holds the tick, where
+    known.
     """
 
     tick: Tick
@@ -117,6 +125,7 @@ class Answer:
     fence: int = 0
     attempt: int = 1
     previous_at: datetime | None = None
+    owed_since: datetime | None = None
     claimed_by: str | None = None
 
     def __post_init__(self) -> None:
@@ -130,7 +139,10 @@ class Answer:
 
 
 class Verdict(StrEnum):
-    """What finally became of a tick, across the fleet (F-VERDICT)."""
+    """What finally became of a tick, across the fleet (F-VERDICT).
+
+    Of a tick that nobody has won it is provisional, `missed` apart: whoever wins it replaces it.
+    """
 
     RAN = "ran"
     FAILED = "failed"
@@ -144,11 +156,20 @@ class Verdict(StrEnum):
     CLAIM_ERROR = "claim_error"
 
 
+class Wanted(StrEnum):
+    """What the fleet is asked to do with a tick."""
+
+    RUN = "run"  # triggered: whoever claims its row runs it
+    RERUN = "rerun"  # lost, and may be run again as the next attempt
+    CANCEL = "cancel"  # its holder is to cancel the run
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """The end of a claim, by tick and token: it never touches a newer claim.
 
-    Times are aware; None where the body never started. `error` is bounded text.
+    Times are aware; None where the body never started. `error` is bounded text. `trace_id` is that of
+    the run's trace, 32 hex digits, where there is one.
     """
 
     tick: Tick
@@ -157,6 +178,16 @@ class Release:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     error: str | None = None
+    trace_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The verdict on a tick that nobody holds. `note` is bounded text: who says so, and why."""
+
+    tick: Tick
+    verdict: Verdict
+    note: str | None = None
 
 
 class Outcome(StrEnum):

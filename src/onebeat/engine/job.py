@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from onebeat.engine.body import Body, Work
 from onebeat.errors import InvalidJob
@@ -13,7 +13,10 @@ from onebeat.model import LONGEST, checked_duration, checked_name
 from onebeat.schedule import Schedule
 
 Duration = timedelta | float
-Overlap = Literal["forbid", "allow"]
+Overlap = Literal["forbid", "queue", "allow"]
+CatchUp = Literal["none", "latest", "all"]
+OnLost = Literal["skip", "rerun"]
+Isolation = Literal["none", "process"]
 
 
 class PolicyKeywords(TypedDict, total=False):
@@ -23,9 +26,18 @@ class PolicyKeywords(TypedDict, total=False):
     lease_margin: by how much the lease outlasts the timeout (default: the scheduler's).
     lease: the lease itself, in place of timeout + lease_margin.
     overlap: "forbid" (default): a later tick waits for no one but is refused while an earlier runs,
-        anywhere; "allow": ticks are judged one by one.
+        anywhere; "queue": the newest tick refused so runs once after it; "allow": ticks are judged
+        one by one.
     late: skip a tick that would start later than this after its instant (default None: never too late).
     on_every_replica: fire every tick on every replica, and never ask the store.
+    catch_up: what is made up for of the ticks that nobody ran, after a stop, a suspend or an outage:
+        "none" (default), the "latest" one, or "all" of them, in order (C-CATCH).
+    catch_up_window: how far back that reaches (default 1 day); catch_up_limit: how many ticks (default 100).
+    on_lost: what becomes of a tick whose replica died in the run: "skip" (default) it, or "rerun" it
+        on another replica (C-CRASH).
+    isolation: "none" (default), or "process": the body runs in a child process, which can be killed.
+    transactional: the body gets a connection in a transaction that commits only with the claim (F-TX).
+    jitter: delay each start by up to this, the same for a tick on every replica (S-MORE).
     """
 
     timeout: Duration | None
@@ -34,6 +46,13 @@ class PolicyKeywords(TypedDict, total=False):
     overlap: Overlap
     late: Duration | None
     on_every_replica: bool
+    catch_up: CatchUp
+    catch_up_window: Duration
+    catch_up_limit: int
+    on_lost: OnLost
+    isolation: Isolation
+    transactional: bool
+    jitter: Duration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +65,33 @@ class Policy:
     overlap: Overlap = "forbid"
     late: timedelta | None = None
     on_every_replica: bool = False
+    catch_up: CatchUp = "none"
+    catch_up_window: timedelta = timedelta(days=1)
+    catch_up_limit: int = 100
+    on_lost: OnLost = "skip"
+    isolation: Isolation = "none"
+    transactional: bool = False
+    jitter: timedelta | None = None
 
     def __post_init__(self) -> None:
-        if self.overlap not in ("forbid", "allow"):
-            raise InvalidJob("overlap", self.overlap, '"forbid" or "allow"')
-        if not isinstance(self.on_every_replica, bool):
-            raise InvalidJob("on_every_replica", self.on_every_replica, "True or False")
+        for name, words in _WORDS.items():
+            if getattr(self, name) not in words:
+                raise InvalidJob(name, getattr(self, name), " or ".join(f'"{word}"' for word in words))
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidJob(name, getattr(self, name), "True or False")
+        limit = self.catch_up_limit
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidJob("catch_up_limit", limit, "a whole number, one or more")
+        self._check_claimed()
+
+    def _check_claimed(self) -> None:
+        """What needs a claim makes no sense where every replica runs every tick."""
+        if not self.on_every_replica:
+            return
+        for name in ("catch_up", "on_lost", "transactional"):
+            if getattr(self, name) != Policy.__dataclass_fields__[name].default:
+                raise InvalidJob(name, getattr(self, name), "no such keyword beside on_every_replica=True")
 
     def with_keywords(self, keywords: Mapping[str, Any]) -> Policy:
         """This policy with *keywords* in place of its own words. Raises InvalidJob, InvalidSetting."""
@@ -79,10 +119,21 @@ class Policy:
         return min(self.timeout + self.lease_margin, LONGEST)
 
 
+_WORDS = {
+    "overlap": get_args(Overlap),
+    "catch_up": get_args(CatchUp),
+    "on_lost": get_args(OnLost),
+    "isolation": get_args(Isolation),
+}
+_SWITCHES = ("on_every_replica", "transactional")
+_OPTIONAL = ("timeout", "late", "jitter")
+
+
 def _checked(name: str, got: object) -> object:
-    if name in ("overlap", "on_every_replica"):
+    """Durations become timedeltas; the rest is checked by the policy itself."""
+    if name in _WORDS or name in _SWITCHES or name == "catch_up_limit":
         return got
-    if got is None and name in ("timeout", "late"):
+    if got is None and name in _OPTIONAL:
         return None
     return checked_duration(name, got)
 

@@ -52,9 +52,14 @@ class JobRow:
     released_at: int | None = None
     fence: int = 0
     attempt: int = 1
-    paused_until: int | None = None
+    triggered_at: int | None = None
+    schedule: str | None = None
     fingerprint: str | None = None
     first_seen: int = 0
+    changed_at: int = 0
+    last_verdict: str | None = None
+    last_success_at: int | None = None
+    failures: int = 0
 
     def blocks(self, now: int) -> bool:
         """Whether a claim is neither released nor lapsed (C-LEASE)."""
@@ -85,9 +90,17 @@ class TickRow:
     released_at: int | None = None
     started_at: int | None = None
     finished_at: int | None = None
+    confirmed_at: int | None = None
     verdict: str | None = None
     provisional: int = 1
-    error: str | None = None
+    note: str | None = None
+    trace_id: str | None = None
+    rerun: int = 0
+    triggered: int = 0
+    forced: int = 0
+    asked_by: str | None = None
+    reason: str | None = None
+    wanted: str | None = None
 
     @property
     def ended(self) -> bool:
@@ -119,7 +132,7 @@ def rule(
     is told its stored answer, and after a repair a tick once won stays won. Once that row is pruned, which
     takes a release, only a late duplicate can ask, and it is refused like anybody.
     """
-    job = job or JobRow(first_seen=now)
+    job = job or JobRow(first_seen=now, changed_at=now)
     scheduled_at = micros(bid.tick.scheduled_at)
     if tick is not None and tick.token is not None:
         if tick.token == bid.token:
@@ -192,7 +205,8 @@ def end(
         finished_at=_micros_or_none(release.finished_at),
         verdict=release.verdict.value,
         provisional=0,
-        error=release.error,
+        note=release.error,
+        trace_id=release.trace_id,
     )
     if job is None or job.token != release.token:
         return None, ended

@@ -194,7 +194,7 @@ async def test_an_odd_error_text_fails_no_release(postgres: Postgres) -> None:
         [later] = await claim(store, bid(LATER))
         assert later.won
     [[error, verdict]] = postgres.run(
-        "SELECT error, verdict FROM onebeat_ticks WHERE released_at IS NOT NULL", database=name
+        "SELECT note, verdict FROM onebeat_ticks WHERE released_at IS NOT NULL", database=name
     )
     assert (error, verdict) == ("nul \ufffd and ? surrogate", "ran")
 

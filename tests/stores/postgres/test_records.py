@@ -41,7 +41,7 @@ async def test_a_run_is_recorded_when_the_job_has_moved_on(database: str) -> Non
         await claim(store, later)
         await store.release([ended(outrun, "too slow")], replica=replica())
     with psycopg.connect(database) as watcher:
-        told = watcher.execute("SELECT verdict, error FROM onebeat_ticks ORDER BY scheduled_at").fetchall()
+        told = watcher.execute("SELECT verdict, note FROM onebeat_ticks ORDER BY scheduled_at").fetchall()
         assert told == [("ran", "too slow"), (None, None)]
         assert watcher.execute("SELECT released_at FROM onebeat_jobs").fetchall() == [(None,)]
 

@@ -152,7 +152,7 @@ RELEASE = (
 )
 UPDATE {ticks} AS tick
    SET released_at = clock_timestamp(), verdict = held.verdict, provisional = false,
-       started_at = held.started_at, finished_at = held.finished_at, error = held.error
+       started_at = held.started_at, finished_at = held.finished_at, note = held.error
   FROM held
  WHERE tick.app = held.app AND tick.job_id = held.job_id AND tick.scheduled_at = held.scheduled_at
    AND tick.token = held.token AND tick.released_at IS NULL

@@ -11,6 +11,10 @@ from onebeat.errors import InvalidSetting
 JOBS = "onebeat_jobs"
 TICKS = "onebeat_ticks"
 REPLICAS = "onebeat_replicas"
+PAUSES = "onebeat_pauses"
+AUDIT = "onebeat_audit"
+PERMITS = "onebeat_permits"
+ALARMS = "onebeat_alarms"
 MIGRATIONS = "onebeat_migrations"
 
 _ONCE = """
@@ -51,6 +55,10 @@ class Tables:
             "jobs": self._qualified(JOBS),
             "ticks": self._qualified(TICKS),
             "replicas": self._qualified(REPLICAS),
+            "pauses": self._qualified(PAUSES),
+            "audit": self._qualified(AUDIT),
+            "permits": self._qualified(PERMITS),
+            "alarms": self._qualified(ALARMS),
             "migrations": self._qualified(MIGRATIONS),
         }
 

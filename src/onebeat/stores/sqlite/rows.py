@@ -11,14 +11,16 @@ from onebeat.stores.ruling import JobKey, JobRow, TickKey, TickRow
 # Every column by its name, never a whole-row REPLACE: a newer replica's columns survive an older one.
 _JOB = """
 SELECT watermark, previous_at, floor, token, holder, lease_until, released_at, fence, attempt,
-       paused_until, fingerprint, first_seen
+       triggered_at, schedule, fingerprint, first_seen,
+       changed_at, last_verdict, last_success_at, failures
   FROM onebeat_jobs
  WHERE app = ? AND job_id = ?
 """
 _WRITE_JOB = """
 INSERT INTO onebeat_jobs (app, job_id, watermark, previous_at, floor, token, holder, lease_until, released_at,
-                          fence, attempt, paused_until, fingerprint, first_seen)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                          fence, attempt, triggered_at, schedule, fingerprint, first_seen,
+       changed_at, last_verdict, last_success_at, failures)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (app, job_id) DO UPDATE
    SET watermark = excluded.watermark,
        previous_at = excluded.previous_at,
@@ -29,26 +31,35 @@ ON CONFLICT (app, job_id) DO UPDATE
        released_at = excluded.released_at,
        fence = excluded.fence,
        attempt = excluded.attempt,
-       paused_until = excluded.paused_until,
+       triggered_at = excluded.triggered_at,
+       schedule = excluded.schedule,
        fingerprint = excluded.fingerprint,
-       first_seen = excluded.first_seen
+       first_seen = excluded.first_seen,
+       changed_at = excluded.changed_at,
+       last_verdict = excluded.last_verdict,
+       last_success_at = excluded.last_success_at,
+       failures = excluded.failures
 """
 _TICK = """
-SELECT token, holder, claimed_by, attempt, fence, previous_at, claimed_at, released_at, started_at,
-       finished_at, verdict, provisional, error
+SELECT token, holder, claimed_by, attempt, fence, previous_at, claimed_at, released_at,
+       started_at, finished_at, confirmed_at, verdict, provisional, note, trace_id, rerun, triggered,
+       forced, asked_by, reason, wanted
   FROM onebeat_ticks
  WHERE app = ? AND job_id = ? AND scheduled_at = ?
 """
 _TICKS_OF_JOB = """
 SELECT scheduled_at, token, holder, claimed_by, attempt, fence, previous_at, claimed_at, released_at,
-       started_at, finished_at, verdict, provisional, error
+       started_at, finished_at, confirmed_at, verdict, provisional, note, trace_id, rerun, triggered,
+       forced, asked_by, reason, wanted
   FROM onebeat_ticks
  WHERE app = ? AND job_id = ?
 """
 _WRITE_TICK = """
 INSERT INTO onebeat_ticks (app, job_id, scheduled_at, token, holder, claimed_by, attempt, fence, previous_at,
-                           claimed_at, released_at, started_at, finished_at, verdict, provisional, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                           claimed_at, released_at, started_at, finished_at,
+       confirmed_at, verdict, provisional, note, trace_id, rerun, triggered,
+       forced, asked_by, reason, wanted)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (app, job_id, scheduled_at) DO UPDATE
    SET token = excluded.token,
        holder = excluded.holder,
@@ -60,9 +71,17 @@ ON CONFLICT (app, job_id, scheduled_at) DO UPDATE
        released_at = excluded.released_at,
        started_at = excluded.started_at,
        finished_at = excluded.finished_at,
+       confirmed_at = excluded.confirmed_at,
        verdict = excluded.verdict,
        provisional = excluded.provisional,
-       error = excluded.error
+       note = excluded.note,
+       trace_id = excluded.trace_id,
+       rerun = excluded.rerun,
+       triggered = excluded.triggered,
+       forced = excluded.forced,
+       asked_by = excluded.asked_by,
+       reason = excluded.reason,
+       wanted = excluded.wanted
 """
 # The oldest first: so the floor never shuts out a tick of which a row is left.
 _OLD = """

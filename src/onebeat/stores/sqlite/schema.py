@@ -28,9 +28,14 @@ CREATE TABLE onebeat_jobs (
     released_at  INTEGER,
     fence        INTEGER NOT NULL DEFAULT 0,
     attempt      INTEGER NOT NULL DEFAULT 1,
-    paused_until INTEGER,
+    triggered_at INTEGER,
+    schedule     TEXT,
     fingerprint  TEXT,
     first_seen   INTEGER NOT NULL,
+    changed_at   INTEGER NOT NULL,
+    last_verdict TEXT,
+    last_success_at INTEGER,
+    failures     INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (app, job_id)
 ) WITHOUT ROWID""",
     """\
@@ -48,21 +53,75 @@ CREATE TABLE onebeat_ticks (
     released_at  INTEGER,
     started_at   INTEGER,
     finished_at  INTEGER,
+    confirmed_at INTEGER,
     verdict      TEXT,
     provisional  INTEGER NOT NULL DEFAULT 1,
-    error        TEXT,
+    note         TEXT,
+    trace_id     TEXT,
+    rerun        INTEGER NOT NULL DEFAULT 0,
+    triggered    INTEGER NOT NULL DEFAULT 0,
+    forced       INTEGER NOT NULL DEFAULT 0,
+    asked_by     TEXT,
+    reason       TEXT,
+    wanted       TEXT,
     PRIMARY KEY (app, job_id, scheduled_at)
 ) WITHOUT ROWID""",
     "CREATE INDEX onebeat_ticks_by_age ON onebeat_ticks (app, scheduled_at)",
+    "CREATE INDEX onebeat_ticks_wanted ON onebeat_ticks (app) WHERE wanted IS NOT NULL",
     """\
 CREATE TABLE onebeat_replicas (
     app           TEXT    NOT NULL,
-    id            TEXT    NOT NULL,
+    replica_id    TEXT    NOT NULL,
     label         TEXT    NOT NULL,
+    started_at    INTEGER NOT NULL,
     beat_at       INTEGER NOT NULL,
-    healthy_since INTEGER,
+    healthy_since INTEGER NOT NULL,
     dead_at       INTEGER,
-    PRIMARY KEY (app, id)
+    version       TEXT    NOT NULL,
+    zone_data     TEXT    NOT NULL,
+    pid           INTEGER NOT NULL,
+    skew          REAL    NOT NULL,
+    jobs          TEXT    NOT NULL,
+    PRIMARY KEY (app, replica_id)
+) WITHOUT ROWID""",
+    """\
+CREATE TABLE onebeat_pauses (
+    app      TEXT    NOT NULL,
+    scope    TEXT    NOT NULL,
+    name     TEXT    NOT NULL,
+    since    INTEGER NOT NULL,
+    until    INTEGER NOT NULL,
+    asked_by TEXT    NOT NULL,
+    reason   TEXT    NOT NULL,
+    PRIMARY KEY (app, scope, name)
+) WITHOUT ROWID""",
+    """\
+CREATE TABLE onebeat_audit (
+    number   INTEGER PRIMARY KEY AUTOINCREMENT,
+    app      TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    action   TEXT    NOT NULL,
+    target   TEXT    NOT NULL,
+    asked_by TEXT    NOT NULL,
+    reason   TEXT    NOT NULL,
+    until    INTEGER
+)""",
+    """\
+CREATE TABLE onebeat_permits (
+    app         TEXT    NOT NULL,
+    prefix      TEXT    NOT NULL,
+    place       INTEGER NOT NULL,
+    token       TEXT,
+    holder      TEXT,
+    lease_until INTEGER,
+    PRIMARY KEY (app, prefix, place)
+) WITHOUT ROWID""",
+    """\
+CREATE TABLE onebeat_alarms (
+    app       TEXT    NOT NULL,
+    key       TEXT    NOT NULL,
+    raised_at INTEGER NOT NULL,
+    PRIMARY KEY (app, key)
 ) WITHOUT ROWID""",
 )
 

@@ -1,0 +1,166 @@
+"""CONTRACT what did happen: read by the command line and the pages, on any machine that reaches the store.
+
+Instants are in UTC, durations in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from onebeat.model import Tick, Verdict, Wanted
+
+T = TypeVar("T")
+
+MOST_ROWS = 1_000
+"""How many rows a page has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class TickRecord:
+    """One tick and what became of it.
+
+    `verdict` is None while its claim is unreleased: it runs, as far as the store knows. `provisional`
+    says that a winner may still replace it. `replica` is the label of its holder, `replica_id` the identity.
+    `note` is the error of a run, or says who gave the verdict. `by` and `reason` are those of a trigger.
+    """
+
+    tick: Tick
+    verdict: Verdict | None
+    provisional: bool
+    replica: str | None
+    replica_id: str | None
+    attempt: int
+    fence: int
+    claimed_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    note: str | None
+    trace_id: str | None
+    wanted: Wanted | None
+    triggered: bool
+    by: str | None
+    reason: str | None
+
+    @property
+    def lateness(self) -> float | None:
+        """Seconds from its instant to the start of its body."""
+        return None if self.started_at is None else (self.started_at - self.tick.scheduled_at).total_seconds()
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds that its body took."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """One job as the store knows it. `schedule` is the text last registered, `owed_since` when that was (or
+    the first registration, or the end of the last pause).
+
+    `holder` is the label of the replica whose claim blocks later ticks, until `lease_until` at most.
+    `paused_until` is None when no pause covers it, the end of time (year 9999) for one without an end.
+    `failures` counts the runs in a row that did not end well; `last_success_at` is when one last did.
+    """
+
+    job_id: str
+    schedule: str | None
+    watermark: datetime | None
+    first_seen: datetime
+    owed_since: datetime
+    holder: str | None
+    lease_until: datetime | None
+    paused_until: datetime | None
+    last_verdict: Verdict | None
+    last_success_at: datetime | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """One replica, living or dead. `skew` is by how many seconds its clock led the store's at its last beat.
+    `jobs` are its registrations: the digests of its schedules by job id, for F-DRIFT."""
+
+    id: str
+    label: str
+    version: str
+    zone_data: str
+    pid: int
+    started_at: datetime
+    beat_at: datetime
+    healthy_since: datetime
+    dead_at: datetime | None
+    skew: float
+    jobs: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """What somebody asked of the fleet. `action` is pause, resume, trigger or cancel; `target` in words."""
+
+    number: int
+    at: datetime
+    action: str
+    target: str
+    by: str
+    reason: str
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some rows, and the cursor that continues after them; None at the end."""
+
+    rows: tuple[T, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TickFilter:
+    """Which ticks: of one job or of ids with a prefix, with one of these verdicts, held by the replica of
+    this label, scheduled in [since, until), `running` alone. None and () leave nothing out."""
+
+    job_id: str | None = None
+    prefix: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    replica: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    running: bool = False
+
+
+class RunHistory(Protocol):
+    """Reads, and never holds up a claim. All raise ClaimFailed when the store cannot answer, InvalidSetting
+    for a limit outside 1 to MOST_ROWS or a cursor it did not give."""
+
+    async def ticks(
+        self, which: TickFilter, *, app: str, limit: int, after: str | None = None
+    ) -> Page[TickRecord]:
+        """The newest first (by instant, then job id, descending): *limit* of them, after the cursor."""
+
+    async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
+        """What is known of one tick; None without a row."""
+
+    async def jobs(
+        self, *, app: str, prefix: str = "", limit: int, after: str | None = None
+    ) -> Page[JobState]:
+        """The jobs, by id."""
+
+    async def job(self, job_id: str, *, app: str) -> JobState | None:
+        """One job; None when no replica ever registered or claimed it."""
+
+    async def replicas(self, *, app: str) -> Sequence[ReplicaState]:
+        """The living, then the dead of late, each by when they started."""
+
+    async def audit(self, *, app: str, limit: int, after: str | None = None) -> Page[AuditRecord]:
+        """What was asked of the fleet, the newest first."""
+
+    async def store_time(self) -> datetime:
+        """The store's clock, by which beats and leases are to be judged."""
+
+    async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
+        """How many ticks scheduled in [since, until) have which verdict."""

@@ -1,0 +1,25 @@
+"""CONTRACT how many at once, across the fleet: permits of a limit that all replicas share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from onebeat.model import Replica
+
+
+class Permits(Protocol):
+    """Hands out at most so many permits of a prefix at a time. Both raise ClaimFailed when the store cannot
+    answer, and are safe to ask again with the same token."""
+
+    async def take_permit(
+        self, prefix: str, *, most: int, token: str, lease: timedelta, replica: Replica
+    ) -> bool:
+        """Whether *token* has one of *most* permits of *prefix* now.
+
+        A permit is free again once given back, once *lease* has passed by the store's clock, or once its
+        holder was declared dead.
+        """
+
+    async def return_permit(self, prefix: str, *, token: str, replica: Replica) -> None:
+        """Give back what *token* has; harmless when it has nothing."""
