@@ -1,0 +1,61 @@
+"""What a schedule is, in a few characters: to be shown, and to be compared between replicas (F-DRIFT)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+
+from onebeat.schedule import Schedule
+from onebeat.schedules.every import Every
+from onebeat.schedules.timetable import Timetable
+
+_LONGEST = 500
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# Summer and winter of both hemispheres, so far ahead that zone data of another edition, or older rules
+# for the change of the clocks, show.
+_PROBES = tuple(
+    datetime(year, month, day, tzinfo=UTC)
+    for year, month, day in ((2030, 1, 15), (2030, 7, 15), (2035, 4, 1), (2035, 10, 1))
+)
+_UNTOLD = "0" * 16
+
+
+def text_of(schedule: Schedule) -> str:
+    """*schedule* as it is shown: its repr, printable, at most 500 characters, without memory addresses."""
+    try:
+        text = repr(schedule)
+    except Exception:  # written elsewhere
+        text = type(schedule).__qualname__
+    text = "".join(char if char.isprintable() else " " for char in _ADDRESS.sub("", text))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+@lru_cache(maxsize=4096)
+def digest_of(schedule: Schedule) -> str:
+    """Sixteen hex digits: equal for equal schedules under the same zone data, whatever process asks.
+
+    Of a schedule written elsewhere only what it answers counts, for its repr may differ from process to
+    process; of one that raises nothing does.
+    """
+    try:
+        dues = [_told(schedule.next_after(probe)) for probe in _PROBES]
+    except (Exception, SystemExit):  # written elsewhere
+        return _UNTOLD
+    return sha256("\n".join((_rule(schedule), *dues)).encode()).hexdigest()[:16]
+
+
+def _told(due: datetime | None) -> str:
+    return "never" if due is None else due.astimezone(UTC).isoformat()
+
+
+def _rule(schedule: Schedule) -> str:
+    """What makes two schedules of ours equal, as text. Not the repr: equal ones may be spelled differently."""
+    match schedule:
+        case Every(period):
+            return f"every {period}"
+        case Timetable(hours, minutes, seconds, days, wall):
+            return f"{hours:x} {minutes:x} {seconds:x} {days}{wall.settings}"
+        case _:
+            return ""
