@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
 
 from onebeat.schedule import Schedule
@@ -32,7 +31,6 @@ def text_of(schedule: Schedule) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-@lru_cache(maxsize=4096)
 def digest_of(schedule: Schedule) -> str:
     """Sixteen hex digits: equal for equal schedules under the same zone data, whatever process asks.
 
@@ -51,7 +49,7 @@ def _told(due: datetime | None) -> str:
 
 
 def _rule(schedule: Schedule) -> str:
-    """What makes two schedules of ours equal, as text. Not the repr: equal ones may be spelled differently."""
+    """What makes two schedules of ours equal, as text. Not the repr: it may spell equal ones differently."""
     match schedule:
         case Every(period):
             return f"every {period}"
