@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from onebeat.model import Tick, Verdict, Wanted
+from onebeat.model import Tick, Verdict, Wanted, checked_instant
 
 T = TypeVar("T")
 
 MOST_ROWS = 1_000
 """How many rows a page has at most."""
+
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+"""Until when something is paused that has no end."""
+
+OF_LATE = timedelta(days=1)
+"""How long the dead are shown among the replicas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +138,17 @@ class TickFilter:
     until: datetime | None = None
     running: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, checked_instant(name, given))
+
 
 class RunHistory(Protocol):
-    """Reads, and never holds up a claim. All raise ClaimFailed when the store cannot answer, InvalidSetting
-    for a limit outside 1 to MOST_ROWS or a cursor it did not give."""
+    """Reads, and never holds up a claim. Pages are walked by key: what is there from the first page to the
+    last comes up exactly once, whatever is added meanwhile. All raise ClaimFailed when the store cannot
+    answer, InvalidSetting for a limit outside 1 to MOST_ROWS or a cursor it did not give."""
 
     async def ticks(
         self, which: TickFilter, *, app: str, limit: int, after: str | None = None
@@ -154,7 +167,7 @@ class RunHistory(Protocol):
         """One job; None when no replica ever registered or claimed it."""
 
     async def replicas(self, *, app: str) -> Sequence[ReplicaState]:
-        """The living, then the dead of late, each by when they started."""
+        """The living, then those that died OF_LATE by the store's clock, each by when they started."""
 
     async def audit(self, *, app: str, limit: int, after: str | None = None) -> Page[AuditRecord]:
         """What was asked of the fleet, the newest first."""
@@ -163,4 +176,4 @@ class RunHistory(Protocol):
         """The store's clock, by which beats and leases are to be judged."""
 
     async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
-        """How many ticks scheduled in [since, until) have which verdict."""
+        """How many ticks scheduled in [since, until) have which verdict; one that none has is left out."""
