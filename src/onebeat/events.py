@@ -7,11 +7,15 @@ itself alone: two that read alike have still happened twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 
 from onebeat.errors import Cancelled, ClaimFailed
 from onebeat.model import Outcome, Reason, Replica, Tick
+
+run_trace_id: ContextVar[str | None] = ContextVar("onebeat_run_trace_id", default=None)
+"""Set by whoever traces a run, when told of its RunStarted: 32 hex digits, kept in the history."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +188,60 @@ class WatermarkAhead:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BeatFailed:
+    """This replica's heartbeat has not reached the store; told once until one does. Others may declare
+    this replica dead after `ttl` seconds of it."""
+
+    error: ClaimFailed
+    ttl: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BeatsOnJobLoop:
+    """The store serves only the jobs' loop, so the heartbeat lives there too: a job that blocks the loop
+    for longer than the time to live loses its lease. `pool` is the kind of pool."""
+
+    pool: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaLapsed:
+    """This replica had been declared dead, and goes on under a new identity. `kept` are the ticks it still
+    runs, `lost` those taken over meanwhile: their runs are cancelled with LeaseLost (F-LOST)."""
+
+    replica: Replica
+    kept: tuple[Tick, ...]
+    lost: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TicksLost:
+    """This replica has declared others dead; these ticks were lost with them (C-CRASH)."""
+
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FailedOver:
+    """The database goes on under another timeline: a standby took over, and may not know the last claims.
+    `asserted` claims were made again; `lost` ticks had been claimed by others meanwhile, and may have run twice.
+    """
+
+    timeline: str
+    asserted: int
+    lost: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicasDisagree:
+    """Replicas that live side by side differ in schedules, zone data or clocks (F-DRIFT); told once each.
+    `what` says so in words."""
+
+    what: str
+    job_id: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PruneFailed:
     """Old tick rows could not be pruned this time; nothing depends on it but disk space."""
 
@@ -214,6 +272,12 @@ Event = (
     | ClockStepped
     | ClockAhead
     | WatermarkAhead
+    | BeatFailed
+    | BeatsOnJobLoop
+    | ReplicaLapsed
+    | TicksLost
+    | FailedOver
+    | ReplicasDisagree
     | PruneFailed
     | ForkIgnored
 )

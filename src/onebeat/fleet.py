@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, cast
 
 from onebeat.model import Record, Replica, Tick, Wanted
 
@@ -94,9 +94,23 @@ class Buried:
     owed_since: datetime | None
 
 
+_METHODS = ("join", "beat", "bury", "reassert", "record", "leave", "asked")
+
+
+def fleet_side(store: object) -> FleetStore | None:
+    """*store* as a FleetStore; None for one that only decides claims: then leases alone end what the dead
+    held, and nothing but what is released has a verdict."""
+    has_all = all(callable(getattr(store, name, None)) for name in _METHODS)
+    return cast(FleetStore, store) if has_all else None
+
+
 class FleetStore(Protocol):
     """The heartbeat's side of a store. All methods raise ClaimFailed when the store cannot answer; all are
-    one statement, safe to ask again, and may be called on another loop than the jobs' (see `loop_bound`)."""
+    safe to ask again, and may be called on another loop than the jobs' unless the store is bound to that."""
+
+    @property
+    def loop_bound(self) -> str | None:
+        """As ClaimStore says."""
 
     async def join(
         self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: datetime
@@ -131,6 +145,9 @@ class FleetStore(Protocol):
 
     async def leave(self, *, replica: Replica) -> None:
         """*replica* has stopped and holds nothing any more."""
+
+    async def close(self) -> None:
+        """As ClaimStore says: on each loop that used the store, what was opened there."""
 
     async def asked(self, *, app: str) -> None:
         """Return soon after somebody has asked the fleet of *app* for anything: beat then, out of turn.

@@ -51,7 +51,10 @@ class Scheduler(JobDecorators):
     lease_margin: by how much a claim's lease outlasts the timeout (default 1 minute).
     claim_timeout: how long a claim may take; then the tick is skipped here (default 10 seconds).
     shutdown_timeout: how long to wait for running bodies when stopping (default 60 seconds).
-    retention: how long the store keeps rows of past ticks (default 24 hours).
+    retention: how long the store keeps rows of past ticks (default 24 hours); retention_count: how many
+        it keeps of each job at most (default None: any number).
+    ttl: how long a replica may be silent before others declare it dead (default 60 seconds); it beats four
+        times as often.
     limits: at most so many runs at a time per prefix of job ids.
     observers: told of every event; see `onebeat.events`.
     threads: how many plain functions may run at a time (default 64).
@@ -72,6 +75,8 @@ class Scheduler(JobDecorators):
         claim_timeout: Duration = 10,
         shutdown_timeout: Duration = 60,
         retention: Duration = 86_400,
+        retention_count: int | None = None,
+        ttl: Duration = 60,
         limits: Iterable[Limit] = (),
         observers: Iterable[Observer] = (),
         threads: int = 64,
@@ -88,6 +93,8 @@ class Scheduler(JobDecorators):
             claim_timeout=claim_timeout,
             shutdown_timeout=shutdown_timeout,
             retention=retention,
+            retention_count=retention_count,
+            ttl=ttl,
             limits=limits,
             threads=threads,
         )
@@ -280,7 +287,7 @@ class Scheduler(JobDecorators):
             except asyncio.CancelledError as error:
                 cancelled = error
                 shutdown.hurry()
-        session.close()
+        await session.close()
         if self._closes_store and self._store is not None:
             with suppress(ClaimFailed):
                 await bounded(self._store.close, self._settings.claim_timeout.total_seconds(), self._clock)

@@ -79,8 +79,8 @@ class Through:
         self.releases.append(list(releases))
         await self.inner.release(releases, replica=replica)
 
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        return await self.inner.prune(app=app, keep=keep, limit=limit)
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        return await self.inner.prune(app=app, keep=keep, most=most, limit=limit)
 
     async def repair(self, *, app: str, job_id: str) -> bool:
         return await self.inner.repair(app=app, job_id=job_id)

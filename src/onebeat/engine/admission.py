@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from onebeat.engine.body import Body
+from onebeat.engine.due import Due
 from onebeat.engine.job import Policy
 from onebeat.engine.run import CancelToken, Run
 from onebeat.errors import Cancelled, TimedOut
@@ -16,17 +17,16 @@ from onebeat.model import Tick
 
 @dataclass(slots=True, eq=False)
 class Admission:
-    """A run, what it runs and under which terms. `claims`: its tick is to be won first.
+    """A run, what it runs and under which terms. `due`: its tick is to be won first, in this way.
 
     `deadline` and `token` come from whoever asked for it; `context` is theirs too; `unwatch` ends the watch
-    over the token. `asked_early`: the store has refused its tick as too early once.
+    over the token.
     """
 
     run: Run
     body: Body
     policy: Policy
-    claims: bool = False
-    asked_early: bool = False
+    due: Due | None = None
     deadline: datetime | None = None
     token: CancelToken | None = None
     context: Context | None = None

@@ -14,7 +14,7 @@ from onebeat.engine.here import Here
 from onebeat.engine.limits import Limits
 from onebeat.engine.threads import Threads
 from onebeat.errors import Cancelled, LeaseLost, TimedOut
-from onebeat.events import RunDropped, RunEnded, RunStarted
+from onebeat.events import RunDropped, RunEnded, RunStarted, run_trace_id
 from onebeat.model import Outcome, Reason
 
 
@@ -83,7 +83,10 @@ class Attempt:
         run = admission.run
         run.started_at = now
         run.lateness = (now - run.tick.scheduled_at).total_seconds() if run.tick else 0.0
+        run.enter()  # before anybody hears of it: observers may ask for the current run
+        run_trace_id.set(None)
         self._observe(RunStarted(run.job_id, run.run_id, run.tick, now, run.lateness, run.attempt))
+        run.trace_id = run_trace_id.get()
         began = self._clock.monotonic()
         error = await self._within_time(admission)
         duration = self._clock.monotonic() - began
@@ -107,7 +110,6 @@ class Attempt:
             run.when_cancelled(None)  # a thread cannot be killed: it is told, and awaited
         task = asyncio.current_task()
         timer = self._timer(admission)
-        run.enter()
         try:
             await admission.body.call(run, self._threads)
         except KeyboardInterrupt as error:
@@ -135,7 +137,9 @@ class Attempt:
 def is_too_late(admission: Admission, now: datetime) -> bool:
     """Whether its tick's instant lies further back than the job wants to start it (W-TOO-LATE)."""
     late, tick = admission.policy.late, admission.tick
-    return late is not None and tick is not None and now - tick.scheduled_at > late
+    if late is None or tick is None:
+        return False
+    return now - tick.scheduled_at > late + (admission.policy.jitter or timedelta(0))
 
 
 def _judged(

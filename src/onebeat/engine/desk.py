@@ -59,7 +59,6 @@ class Desk:
     def __init__(self, store: ClaimStore, here: Here, releases: Releases) -> None:
         self._store = store
         self._here = here
-        self._replica = here.replica
         self._clock = here.clock
         self._observe = here.observe
         self._timeout = here.settings.claim_timeout
@@ -144,7 +143,7 @@ class Desk:
         return answers
 
     async def _answers(self, bids: Sequence[Bid]) -> Sequence[Answer]:
-        answers = await self._store.claim(bids, replica=self._replica, timeout=self._timeout)
+        answers = await self._store.claim(bids, replica=self._here.replica, timeout=self._timeout)
         if [answer.token for answer in answers] != [bid.token for bid in bids]:
             raise ClaimFailed("the store has not given each bid its own answer, in their order")
         return answers

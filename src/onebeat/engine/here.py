@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onebeat.clock import Clock
 from onebeat.engine.settings import Settings
@@ -13,9 +13,12 @@ from onebeat.events import Observer
 from onebeat.model import Replica
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Here:
-    """This replica: who it is, its clock, whom it tells, its settings, and the process it lives in."""
+    """This replica: who it is, its clock, whom it tells, its settings, and the process it lives in.
+
+    Who it is may change: once declared dead, an identity is never used again (F-JUDGE).
+    """
 
     replica: Replica
     clock: Clock
@@ -27,6 +30,16 @@ class Here:
     def new_id(self) -> str:
         """An id no other replica makes: this replica's own random one, and a number behind it."""
         return f"{self.replica.id}-{next(self._numbers):x}"
+
+    def renew(self) -> Replica:
+        """Go on under a new identity; the one given up."""
+        former = self.replica
+        self.replica = replace(former, id=os.urandom(16).hex())
+        return former
+
+    def made(self, new_id: str) -> bool:
+        """Whether this id is of the identity that is in use."""
+        return new_id.startswith(f"{self.replica.id}-")
 
     @property
     def is_copy(self) -> bool:

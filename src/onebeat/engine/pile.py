@@ -21,6 +21,11 @@ class Pile(Generic[T]):
         self._waiting: deque[T] = deque()
         self._sending: asyncio.Task[None] | None = None
 
+    @property
+    def waiting(self) -> int:
+        """How many items wait for their batch."""
+        return len(self._waiting)
+
     def add(self, item: T) -> None:
         self._waiting.append(item)
         if not self._is_sending():

@@ -35,5 +35,11 @@ class Pruner:
         app, settings = self._here.replica.app, self._here.settings
         deleted = _AT_ONCE
         while deleted >= _AT_ONCE:
-            pruning = partial(self._store.prune, app=app, keep=settings.retention, limit=_AT_ONCE)
+            pruning = partial(
+                self._store.prune,
+                app=app,
+                keep=settings.retention,
+                most=settings.retention_count,
+                limit=_AT_ONCE,
+            )
             deleted = await bounded(pruning, settings.claim_timeout.total_seconds(), self._here.clock)

@@ -39,7 +39,6 @@ class Releases:
     def __init__(self, store: ClaimStore, here: Here) -> None:
         self._store = store
         self._here = here
-        self._replica = here.replica
         self._clock = here.clock
         self._observe = here.observe
         self._timeout = here.settings.claim_timeout.total_seconds()
@@ -87,7 +86,7 @@ class Releases:
         ends = [due.release for due in batch]
         try:
             await bounded(
-                partial(self._store.release, ends, replica=self._replica), self._timeout, self._clock
+                partial(self._store.release, ends, replica=self._here.replica), self._timeout, self._clock
             )
         except ClaimFailed as error:
             await self._failed(batch, error)

@@ -27,7 +27,8 @@ class Run:
     `tick` and `scheduled_at` are None for work run on demand. `started_at` and `scheduled_at` are in UTC;
     `lateness` is how many seconds after its instant the body began (W-LATENESS), 0 on demand.
     `fence` grows with every claim won for the job and `attempt` counts from 1; `fence` is None for a run
-    that claimed nothing. `replica` is the label of the replica that runs it.
+    that claimed nothing. `replica` is the label of the replica that runs it. `trace_id` is that of its
+    trace, 32 hex digits, where it has one.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Run:
         "run_id",
         "started_at",
         "tick",
+        "trace_id",
     )
 
     def __init__(self, job_id: str, run_id: str, *, replica: str, tick: Tick | None = None) -> None:
@@ -53,6 +55,7 @@ class Run:
         self.fence: int | None = None
         self.started_at: datetime | None = None
         self.lateness = 0.0
+        self.trace_id: str | None = None
         self._cause: Cancelled | None = None
         self._waking: threading.Event | None = None
         self._on_cancel: Callable[[], object] | None = None

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from onebeat.clock import Timer
 from onebeat.engine.admission import Admission
 from onebeat.engine.attempt import Attempt, Ended, is_too_late
 from onebeat.engine.desk import Desk
+from onebeat.engine.due import Due
+from onebeat.engine.held import HeldClaims
 from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
+from onebeat.engine.run import Run
 from onebeat.engine.tasks import Tasks
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClockAhead, TickEnded
-from onebeat.model import Answer, Bid, Outcome, Reason, Release, Ruling, Tick, Verdict
+from onebeat.model import Answer, Bid, Outcome, Reason, Release, Ruling, Verdict
 
 _LONGEST_ERROR = 2_000
 _CLAIM_REASONS = {
@@ -24,6 +29,12 @@ _CLAIM_REASONS = {
     ClaimFailure.CONFLICT: Reason.UNAVAILABLE,
     ClaimFailure.TIMEOUT: Reason.TIMEOUT,
     ClaimFailure.REFUSED: Reason.REFUSED,
+}
+_CLAIM_ERRORS = (Reason.UNAVAILABLE, Reason.TIMEOUT, Reason.REFUSED)
+_REFUSALS = {
+    Ruling.CLAIMED: Reason.CLAIMED,
+    Ruling.OVERLAPPED: Reason.OVERLAPPED,
+    Ruling.PAUSED: Reason.PAUSED,
 }
 _VERDICTS = {
     (Outcome.RAN, None): Verdict.RAN,
@@ -36,9 +47,15 @@ _VERDICTS = {
 }
 
 
+class Refuse(Protocol):
+    """What becomes of a due that was not won: whether it stays owed, so that nothing is told of it yet."""
+
+    def __call__(self, admission: Admission, due: Due, reason: Reason) -> bool: ...
+
+
 class Runs:
-    """Takes each admission from its slot to its end. `finished` frees the slot; `postpone` bids anew for
-    a tick, in so many seconds.
+    """Takes each admission from its slot to its end. `finished` frees the slot; `won` and `refused` hear
+    how a bid went; `postpone` bids anew for a due, in so many seconds.
 
     A task is made for a run, not for a bid: most bids lose.
     """
@@ -51,66 +68,105 @@ class Runs:
         desk: Desk | None,
         releases: Releases | None,
         finished: Callable[[Admission], object],
-        postpone: Callable[[Tick, float], object],
+        won: Callable[[Due, Answer], object],
+        refused: Refuse,
+        postpone: Callable[[Due, float], object],
     ) -> None:
+        self._here = here
         self._clock = here.clock
         self._observe = here.observe
         self._attempt = attempt
         self._desk = desk
         self._releases = releases
         self._finished = finished
+        self._won = won
+        self._refused = refused
         self._postpone = postpone
         self._tasks = Tasks()
+        self._held = HeldClaims(here.clock)
 
     def start(self, admission: Admission) -> None:
         """Begin what a slot has just been given to. On the loop's thread."""
-        if admission.claims and admission.tick is not None and self._desk is not None:
-            self._claim(admission, admission.tick, self._desk)
+        if admission.due is not None and self._desk is not None:
+            self._claim(admission, admission.due, self._desk)
         else:
             self._spawn(admission, None)
 
-    def _claim(self, admission: Admission, tick: Tick, desk: Desk) -> None:
+    @property
+    def held(self) -> HeldClaims:
+        """The claims that runs here live under."""
+        return self._held
+
+    def _claim(self, admission: Admission, due: Due, desk: Desk) -> None:
         if is_too_late(admission, self._clock.now()):
-            self._skip(admission, Reason.LATE)
+            self._refuse(admission, due, Reason.LATE)
             return
-        bid = Bid(tick, admission.run.run_id, admission.policy.claim_lease)
-        asked = desk.claim(bid, partial(self._answered, admission, bid))
+        policy = admission.policy
+        bid = Bid(
+            due.tick,
+            admission.run.run_id,
+            None if due.forced else policy.claim_lease,
+            due.attempt,
+            rerun=policy.on_lost == "rerun" and not due.triggered,
+            triggered=due.triggered,
+        )
+        asked = desk.claim(bid, partial(self._answered, admission, due, bid))
         admission.run.when_cancelled(asked.cancel)
 
-    def _answered(self, admission: Admission, bid: Bid, answer: Answer | ClaimFailed) -> None:
+    def _answered(self, admission: Admission, due: Due, bid: Bid, answer: Answer | ClaimFailed) -> None:
         if isinstance(answer, ClaimFailed):
-            self._undecided(admission, answer)
+            self._undecided(admission, due, answer)
         elif answer.won:
-            admission.run.fence, admission.run.attempt = answer.fence, answer.attempt
-            self._spawn(admission, bid)
+            self._run_won(admission, due, bid, answer)
         elif admission.run.cause is not None:
-            self._skip(admission, Reason.CANCELLED)
+            self._refuse(admission, due, Reason.CANCELLED)
         elif answer.ruling is Ruling.EARLY:
-            self._refused_as_early(admission, bid.tick, answer)
+            self._refused_as_early(admission, due, answer)
         elif answer.ruling is Ruling.EXPIRED:
-            self._end_claim_error(admission, Reason.TIMEOUT, None)
+            self._refuse(admission, due, Reason.TIMEOUT)
         else:
-            self._lost(admission, answer)
+            self._refuse(admission, due, _REFUSALS[answer.ruling], claimed_by=answer.claimed_by)
 
-    def _undecided(self, admission: Admission, error: ClaimFailed) -> None:
-        if admission.run.cause is not None:
-            self._skip(admission, Reason.CANCELLED)
-        else:
-            self._end_claim_error(admission, _CLAIM_REASONS[error.failure], error)
-
-    def _lost(self, admission: Admission, answer: Answer) -> None:
-        reason = Reason.OVERLAPPED if answer.ruling is Ruling.OVERLAPPED else Reason.CLAIMED
-        self._skip(admission, reason, claimed_by=answer.claimed_by)
-
-    def _refused_as_early(self, admission: Admission, tick: Tick, answer: Answer) -> None:
-        """Bid again, once, when the store's clock gets there: a lone fast replica still runs it, on time."""
-        if admission.asked_early:
-            self._end_claim_error(admission, Reason.REFUSED, None)
+    def _run_won(self, admission: Admission, due: Due, bid: Bid, answer: Answer) -> None:
+        if not self._here.made(bid.token) and self._releases is not None:
+            # Won by an identity that was declared dead while it asked: that claim blocks nobody.
+            self._releases.release_later(Release(bid.tick, bid.token, Verdict.LOST), bid.lease)
+            self._refuse(admission, due, Reason.CANCELLED)
             return
-        ahead = (tick.scheduled_at - answer.store_time).total_seconds()
+        admission.run.fence, admission.run.attempt = answer.fence, answer.attempt
+        self._held.take(admission, bid)
+        self._won(due, answer)
+        self._spawn(admission, bid)
+
+    def _undecided(self, admission: Admission, due: Due, error: ClaimFailed) -> None:
+        if admission.run.cause is not None:
+            self._refuse(admission, due, Reason.CANCELLED)
+        else:
+            self._refuse(admission, due, _CLAIM_REASONS[error.failure], error)
+
+    def _refused_as_early(self, admission: Admission, due: Due, answer: Answer) -> None:
+        """Bid again, once, when the store's clock gets there: a lone fast replica still runs it, on time."""
+        if due.asked_early:
+            self._refuse(admission, due, Reason.REFUSED)
+            return
+        ahead = (due.tick.scheduled_at - answer.store_time).total_seconds()
         skew = (self._clock.now() - answer.store_time).total_seconds()
-        self._observe(ClockAhead(tick, skew))
-        self._postpone(tick, max(ahead, 0.0))
+        self._observe(ClockAhead(due.tick, skew))
+        self._postpone(replace(due, asked_early=True), max(ahead, 0.0))
+        self._finished(admission)
+
+    def _refuse(
+        self,
+        admission: Admission,
+        due: Due,
+        reason: Reason,
+        error: ClaimFailed | None = None,
+        claimed_by: str | None = None,
+    ) -> None:
+        """Not run, or not now: told of unless the job still owes it."""
+        if not self._refused(admission, due, reason):
+            outcome = Outcome.CLAIM_ERROR if reason in _CLAIM_ERRORS else Outcome.SKIPPED
+            self._end(admission, Ended(outcome, reason, error), claimed_by)
         self._finished(admission)
 
     def _spawn(self, admission: Admission, bid: Bid | None) -> None:
@@ -123,9 +179,11 @@ class Runs:
             timer.cancel()
         admission.unwatch()
         if bid is not None and self._releases is not None:
+            release = _release(bid, admission.run, ended)
             # An app may cancel every task of its loop: the release goes on, and the id must become free.
             with suppress(asyncio.CancelledError):
-                await self._releases.release(_release(bid, ended), bid.lease)
+                await self._releases.release(release, bid.lease)
+            self._held.give_back(bid, release)
         self._end(admission, ended)
         self._finished(admission)
 
@@ -136,14 +194,6 @@ class Runs:
         seconds = (admission.deadline - self._clock.now()).total_seconds()
         return self._clock.call_later(seconds, lambda: admission.run.cancel(admission.overdue()))
 
-    def _skip(self, admission: Admission, reason: Reason, claimed_by: str | None = None) -> None:
-        self._end(admission, Ended(Outcome.SKIPPED, reason), claimed_by)
-        self._finished(admission)
-
-    def _end_claim_error(self, admission: Admission, reason: Reason, error: ClaimFailed | None) -> None:
-        self._end(admission, Ended(Outcome.CLAIM_ERROR, reason, error))
-        self._finished(admission)
-
     def _end(self, admission: Admission, ended: Ended, claimed_by: str | None = None) -> None:
         tick = admission.tick
         if tick is None:
@@ -153,10 +203,11 @@ class Runs:
         self._observe(TickEnded(tick, ended.outcome, ended.reason, delay, ended.error, claimed_by))
 
 
-def _release(bid: Bid, ended: Ended) -> Release:
+def _release(bid: Bid, run: Run, ended: Ended) -> Release:
     verdict = _VERDICTS[ended.outcome, ended.reason]
     error = None if ended.error is None else bounded_text(ended.error)
-    return Release(bid.tick, bid.token, verdict, ended.started_at, ended.finished_at, error)
+    started_at, finished_at = ended.started_at, ended.finished_at
+    return Release(bid.tick, bid.token, verdict, started_at, finished_at, error, run.trace_id)
 
 
 def bounded_text(error: BaseException) -> str:

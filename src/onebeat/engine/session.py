@@ -11,10 +11,12 @@ from datetime import datetime
 from functools import partial
 
 from onebeat.claims import ClaimStore
-from onebeat.clock import Clock, Timer
+from onebeat.clock import Clock
 from onebeat.engine.admission import Admission
+from onebeat.engine.admitting import Admitting
 from onebeat.engine.attempt import Attempt
 from onebeat.engine.body import Body
+from onebeat.engine.circulation import Circulation
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job
@@ -28,16 +30,19 @@ from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.slots import Slots
 from onebeat.engine.threads import Threads
 from onebeat.engine.ticker import Ticker
+from onebeat.engine.verdicts import Verdicts
 from onebeat.errors import Cancelled
-from onebeat.events import Observer, RunDropped, SchedulerStarted, TickEnded
-from onebeat.model import Outcome, Reason, Replica, Tick
+from onebeat.events import Observer, RunDropped, SchedulerStarted
+from onebeat.fleet import fleet_side
+from onebeat.model import Replica
 
 Verb = Callable[[Slots, Admission], bool]
 
 
 class Session:
-    """Joins slots, ticker, desk and runs. Made before there is a loop: what is admitted until the start
-    begins with it. Its replica's identity is its own (C-ID). Jobs are registered in *jobs* by its owner.
+    """Joins slots, ticker, desk, runs and heartbeat. Made before there is a loop: what is admitted until
+    the start begins with it. Its replica's identity is its own (C-ID). Jobs are registered in *jobs* by its
+    owner.
 
     `interrupt` is called when a body raises KeyboardInterrupt.
     """
@@ -55,6 +60,7 @@ class Session:
         replica = Replica(settings.app, os.urandom(16).hex(), settings.label)
         self.here = Here(replica, clock, observe, settings, os.getpid())
         self._store = store
+        self._fleet = fleet_side(store)
         self._jobs = jobs
         self._interrupt = interrupt
         self.slots = Slots(
@@ -65,8 +71,8 @@ class Session:
         )
         self._posting = Posting()
         self.post = self._posting.post
-        self._postponed: dict[Tick, Timer] = {}
         self._ticker: Ticker | None = None
+        self._circulation: Circulation | None = None
 
     @property
     def started(self) -> bool:
@@ -100,11 +106,11 @@ class Session:
 
     def add(self, job: Job) -> None:
         if self._ticker is not None:
-            self.post(self._ticker.add, job.id, job.schedule)
+            self.post(self._added, job)
 
     def remove(self, job_id: str) -> None:
         if self._ticker is not None:
-            self.post(self._ticker.remove, job_id)
+            self.post(self._removed, job_id)
 
     def upcoming(self) -> list[tuple[str, datetime]]:
         """Each job's next due instant, as the running ticker has it."""
@@ -119,7 +125,7 @@ class Session:
         self.here = replace(self.here, replica=replica, pid=os.getpid())
         self._wire()
         # Before the jobs are looked at: what comes or goes meanwhile is posted to it.
-        ticker = self._ticker = Ticker(self.here, self._admit)
+        ticker = self._ticker = Ticker(self.here, self._admitting)
         for job in list(self._jobs.values()):
             ticker.add(job.id, job.schedule)
         self.here.observe(self._started_event(ticker.next_due()))
@@ -127,23 +133,25 @@ class Session:
         loop = asyncio.get_running_loop()
         self.ticking = loop.create_task(ticker.run(), name="onebeat ticker")
         self._pruning = loop.create_task(self._pruner.run(), name="onebeat pruner") if self._pruner else None
+        if self._circulation is not None:
+            self._circulation.start()
 
     def shutdown(self) -> Shutdown:
         """What waits for the end; run it with `withdraw`."""
-        return Shutdown(self.here, self.slots, self._desk, self._releases)
+        return Shutdown(self.here, self.slots, self._desk, self._releases, self._verdicts)
 
     def withdraw(self) -> None:
         """Hand out no more ticks."""
         self.ticking.cancel()
         if self._pruning is not None:
             self._pruning.cancel()
-        for tick, timer in self._postponed.items():
-            timer.cancel()
-            self._skip(tick, Reason.CANCELLED)
+        self._admitting.withdraw()
 
-    def close(self) -> None:
-        """Let the worker threads end."""
+    async def close(self) -> None:
+        """Leave the fleet, and let the worker threads end."""
         self._threads.close()
+        if self._circulation is not None:
+            await self._circulation.stop()
 
     def _wire(self) -> None:
         here, store = self.here, self._store
@@ -151,14 +159,37 @@ class Session:
         self._releases = Releases(store, here) if store is not None else None
         self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
         self._pruner = Pruner(store, here) if store is not None else None
+        self._verdicts = Verdicts(self._fleet, here) if self._fleet is not None else None
+        self._admitting = Admitting(here, self.slots, self._jobs, self._verdicts)
         self._runs = Runs(
             here,
             attempt=Attempt(here, self._threads, self._interrupt),
             desk=self._desk,
             releases=self._releases,
-            finished=self.slots.finished,
-            postpone=self._postpone,
+            finished=self._finished,
+            won=self._admitting.won,
+            refused=self._admitting.refused,
+            postpone=self._admitting.postpone,
         )
+        if self._fleet is not None and self._verdicts is not None:
+            self._circulation = Circulation(
+                self._fleet, here, self._jobs, admitting=self._admitting, held=self._runs.held, post=self.post
+            )
+
+    def _finished(self, admission: Admission) -> None:
+        self.slots.finished(admission)
+        self._admitting.freed(admission)
+
+    def _added(self, job: Job) -> None:
+        if self._ticker is not None:
+            self._ticker.add(job.id, job.schedule)
+        if self._circulation is not None:
+            self._circulation.add(job)
+
+    def _removed(self, job_id: str) -> None:
+        if self._ticker is not None:
+            self._ticker.remove(job_id)
+        self._admitting.forget(job_id)
 
     def _started_event(self, first_due: datetime | None) -> SchedulerStarted:
         jobs = list(self._jobs.values())
@@ -170,32 +201,8 @@ class Session:
             first_due=first_due,
         )
 
-    def _admit(self, tick: Tick, asked_early: bool = False) -> None:
-        """Give a due tick to its id; a busy id skips it, before any claim is made (J-DUE)."""
-        job = self._jobs.get(tick.job_id)
-        if job is None or (asked_early and not job.schedule.matches(tick.scheduled_at)):
-            # Removed while the tick was postponed, or another job has its id by now.
-            self._skip(tick, Reason.CANCELLED)
-            return
-        run = Run(job.id, self.here.new_id(), replica=self.here.replica.label, tick=tick)
-        claims = not job.policy.on_every_replica
-        admission = Admission(run, job.body, job.policy, claims=claims, asked_early=asked_early)
-        if not self.slots.run_once(admission):
-            self._skip(tick, Reason.CANCELLED if self.slots.closed else Reason.BUSY)
-
     def _start(self, admission: Admission) -> None:
         self._runs.start(admission)
-
-    def _postpone(self, tick: Tick, seconds: float) -> None:
-        def again() -> None:
-            self._postponed.pop(tick, None)
-            self._admit(tick, asked_early=True)
-
-        self._postponed[tick] = self.here.clock.call_later(seconds, again)
-
-    def _skip(self, tick: Tick, reason: Reason) -> None:
-        delay = (self.here.clock.now() - tick.scheduled_at).total_seconds()
-        self.here.observe(TickEnded(tick, Outcome.SKIPPED, reason, delay))
 
     def _called_off(self, admission: Admission, cause: Cancelled) -> None:
         """Its token was cancelled: whether it is pending, waits or runs."""

@@ -24,6 +24,8 @@ class Settings:
     claim_timeout: timedelta
     shutdown_timeout: timedelta
     retention: timedelta
+    retention_count: int | None
+    ttl: timedelta
     limits: tuple[Limit, ...]
     threads: int
 
@@ -38,12 +40,15 @@ class Settings:
         claim_timeout: Duration,
         shutdown_timeout: Duration,
         retention: Duration,
+        retention_count: int | None,
+        ttl: Duration,
         limits: Iterable[Limit],
         threads: int,
     ) -> Settings:
         """Raises InvalidSetting for what makes no sense."""
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise InvalidSetting("threads", threads, "a whole number, one or more")
+        _check_count("threads", threads)
+        if retention_count is not None:
+            _check_count("retention_count", retention_count)
         return cls(
             app=_name("app", app),
             label=_name("replica", _own_label() if replica is None else replica),
@@ -51,9 +56,16 @@ class Settings:
             claim_timeout=checked_duration("claim_timeout", claim_timeout),
             shutdown_timeout=checked_duration("shutdown_timeout", shutdown_timeout),
             retention=checked_duration("retention", retention),
+            retention_count=retention_count,
+            ttl=checked_duration("ttl", ttl),
             limits=checked_limits(limits),
             threads=threads,
         )
+
+
+def _check_count(field: str, got: object) -> None:
+    if isinstance(got, bool) or not isinstance(got, int) or got < 1:
+        raise InvalidSetting(field, got, "a whole number, one or more")
 
 
 def _own_label() -> str:

@@ -11,17 +11,26 @@ from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
 from onebeat.engine.slots import Slots
 from onebeat.engine.tasks import until_either
+from onebeat.engine.verdicts import Verdicts
 from onebeat.events import SchedulerStopped, SchedulerStopping
 
 
 class Shutdown:
     """Waits up to the shutdown timeout for bodies and their releases (X-STOP)."""
 
-    def __init__(self, here: Here, slots: Slots, desk: Desk | None, releases: Releases | None) -> None:
+    def __init__(
+        self,
+        here: Here,
+        slots: Slots,
+        desk: Desk | None,
+        releases: Releases | None,
+        verdicts: Verdicts | None,
+    ) -> None:
         self._here = here
         self._slots = slots
         self._desk = desk
         self._releases = releases
+        self._verdicts = verdicts
         self._over = asyncio.Event()
         self._hurried = False
 
@@ -45,6 +54,8 @@ class Shutdown:
         last_words.cancel()
         if self._desk is not None and self._releases is not None:
             await self._abandon(self._desk, self._releases, claim_timeout)
+        if self._verdicts is not None:
+            self._verdicts.abandon()
         self._here.observe(SchedulerStopped(self._here.replica, outlived))
 
     async def _abandon(self, desk: Desk, releases: Releases, claim_timeout: float) -> None:
@@ -68,6 +79,8 @@ class Shutdown:
         if self._desk is not None and self._releases is not None:
             await self._desk.closed()
             await self._releases.closed()
+        if self._verdicts is not None:
+            await self._verdicts.closed()
 
     async def _unless_over(self, waiting: Coroutine[Any, Any, None]) -> None:
         over = asyncio.ensure_future(self._over.wait())

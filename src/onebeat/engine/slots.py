@@ -53,6 +53,9 @@ class Slots:
         """Whether nothing is admitted any more."""
         return not self._open
 
+    def is_busy(self, job_id: str) -> bool:
+        return job_id in self._busy
+
     @property
     def busy_ids(self) -> tuple[str, ...]:
         with self._lock:

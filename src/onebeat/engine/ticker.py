@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from onebeat.engine.admitting import Admitting
 from onebeat.engine.here import Here
-from onebeat.engine.shares import own_share_first
-from onebeat.events import ClockStepped, ScheduleFailed, TicksPassedOver
+from onebeat.events import ClockStepped, ScheduleFailed
 from onebeat.model import Tick
 from onebeat.schedule import Schedule
-from onebeat.schedules.agenda import Agenda, Owed
+from onebeat.schedules.agenda import Agenda
 
 _SLICE = 250
 _FOLLOWED_STEP = timedelta(minutes=1)
 
 
 class Ticker:
-    """Calls `admit` with each job's latest due tick. On the loop's thread."""
+    """Hands each job's latest due tick to *admitting*. On the loop's thread."""
 
-    def __init__(self, here: Here, admit: Callable[[Tick], object]) -> None:
+    def __init__(self, here: Here, admitting: Admitting) -> None:
         self._here = here
         self._clock = here.clock
         self._observe = here.observe
-        self._admit = admit
+        self._admitting = admitting
         self._agenda = Agenda()
         self._seen = here.clock.now()
-        self._place = random.random()
         self._waking: asyncio.Future[None] | None = None
 
     def add(self, job_id: str, schedule: Schedule) -> None:
@@ -62,18 +59,14 @@ class Ticker:
         if now < self._seen:
             self._stepped_back(self._seen - now, now)
             return
-        self._seen = now
+        since, self._seen = self._seen, now
         owed = sorted(self._agenda.owed(now), key=lambda owed: owed.tick.job_id)
-        self._tell_passed_over(owed)
-        await self._admit_in_slices([one.tick for one in own_share_first(owed, self._place)])
-        for job_id, error in self._agenda.failures():
-            self._observe(ScheduleFailed(job_id, error))
-
-    def _tell_passed_over(self, owed: list[Owed]) -> None:
         for one in owed:
             if one.passed_over:
-                tick = one.tick
-                self._observe(TicksPassedOver(tick.job_id, one.passed_over, tick.scheduled_at, one.exact))
+                self._admitting.pass_over(one, since)
+        await self._admit_in_slices([one.tick for one in owed])
+        for job_id, error in self._agenda.failures():
+            self._observe(ScheduleFailed(job_id, error))
 
     async def _admit_in_slices(self, ticks: list[Tick]) -> None:
         """The loop has its turn between slices: claims of the first go out before the last is admitted."""
@@ -81,13 +74,13 @@ class Ticker:
         try:
             while waiting:
                 for _ in range(min(_SLICE, len(waiting))):
-                    self._admit(waiting.popleft())
+                    self._admitting.due(waiting.popleft())
                 if waiting:
                     await asyncio.sleep(0)
         finally:
             # Stopped in between: the rest is skipped, and told so, by whoever admits no more.
             for tick in waiting:
-                self._admit(tick)
+                self._admitting.due(tick)
 
     def _stepped_back(self, step: timedelta, now: datetime) -> None:
         """A small step waits for the clock to pass the last instant again; a large one is followed."""

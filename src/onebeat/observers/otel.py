@@ -22,6 +22,7 @@ from onebeat.events import (
     SchedulerStopped,
     TickEnded,
     TicksPassedOver,
+    run_trace_id,
 )
 from onebeat.model import Outcome, Reason
 from onebeat.observers.instruments import JOB_NAME, instruments_of
@@ -90,6 +91,7 @@ class OtelObserver:
         if not span.get_span_context().is_valid:
             return  # no SDK: nothing to make current, nothing to end
         around = Context() if event.tick else get_current()
+        run_trace_id.set(format(span.get_span_context().trace_id, "032x"))
         self._runs[event.run_id] = span, attach(trace.set_span_in_context(span, around))
 
     def _run_ended(self, event: RunEnded) -> None:

@@ -133,8 +133,10 @@ class Road:
         self._released(releases)
         await self._there_and_back(lambda: self._store.release(releases, replica=replica))
 
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        return await self._there_and_back(lambda: self._store.prune(app=app, keep=keep, limit=limit))
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        return await self._there_and_back(
+            lambda: self._store.prune(app=app, keep=keep, most=most, limit=limit)
+        )
 
     async def repair(self, *, app: str, job_id: str) -> bool:
         return await self._store.repair(app=app, job_id=job_id)

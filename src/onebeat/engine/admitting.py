@@ -1,0 +1,175 @@
+"""From a tick that is due to its slot: at once, after a head start, behind older ones, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from onebeat.engine.admission import Admission
+from onebeat.engine.backlog import Backlog
+from onebeat.engine.delays import Delays
+from onebeat.engine.due import Due
+from onebeat.engine.here import Here
+from onebeat.engine.job import Job, Policy
+from onebeat.engine.missed import missed_between
+from onebeat.engine.roster import Roster
+from onebeat.engine.run import Run
+from onebeat.engine.slots import Slots
+from onebeat.engine.verdicts import Verdicts
+from onebeat.events import TickEnded, TicksPassedOver
+from onebeat.model import Answer, Outcome, Reason, Record, Tick, Verdict
+from onebeat.schedules.agenda import Owed
+from onebeat.schedules.jitter import delay_of
+
+_TOLD = {
+    Reason.BUSY: Verdict.OVERLAPPED,
+    Reason.UNAVAILABLE: Verdict.CLAIM_ERROR,
+    Reason.TIMEOUT: Verdict.CLAIM_ERROR,
+    Reason.REFUSED: Verdict.EARLY,
+}
+
+
+class Admitting:
+    """Gives due ticks to their ids, and keeps those that stay owed. On the jobs' loop.
+
+    A store that keeps no verdicts keeps no fleet either: then *verdicts* is None.
+    """
+
+    def __init__(self, here: Here, slots: Slots, jobs: Mapping[str, Job], verdicts: Verdicts | None) -> None:
+        self._here = here
+        self._slots = slots
+        self._jobs = jobs
+        self._verdicts = verdicts
+        self.roster = Roster()
+        self.backlog = Backlog(self._skip)
+        self._delays = Delays(here.clock, self.admit)
+        self._unsettled: set[str] = set()
+
+    def due(self, tick: Tick) -> None:
+        """The ticker hands *tick* out. A busy id skips it, before any claim is made (J-DUE)."""
+        job = self._jobs.get(tick.job_id)
+        due = Due(tick)
+        if job is None:
+            self._skip(tick, Reason.CANCELLED)
+        elif self.backlog.queues(due, job.policy):
+            self.offer(job.id)
+        else:
+            self._admit_in_time(due, job)
+
+    def pass_over(self, owed: Owed, since: datetime) -> None:
+        """A late wake has come past earlier ticks of a job: they are owed where it catches up on all."""
+        job, tick = self._jobs.get(owed.tick.job_id), owed.tick
+        if job is None or job.policy.catch_up != "all":
+            self._here.observe(TicksPassedOver(tick.job_id, owed.passed_over, tick.scheduled_at, owed.exact))
+            return
+        since = max(since, self._here.clock.now() - job.policy.catch_up_window)
+        self.backlog.owe(job.id, job.policy, missed_between(job.schedule, tick.scheduled_at, since, None))
+
+    def offer(self, job_id: str) -> None:
+        """Ask for what the job owes next, if anything, unless its id is busy."""
+        due, job = self.backlog.next(job_id), self._jobs.get(job_id)
+        if due is None or self._slots.is_busy(job_id):
+            return
+        if job is None:
+            self.backlog.settle(due)
+        elif due.ordered:
+            self._admit_in_time(due, job)
+        elif self._here.clock.now() - due.tick.scheduled_at > job.policy.catch_up_window:
+            self.backlog.settle(due)
+            self._skip(due.tick, Reason.LATE)
+            self.offer(job_id)
+        else:
+            self.admit(due)
+
+    def admit(self, due: Due) -> None:
+        """Give it its slot now."""
+        tick, job = due.tick, self._jobs.get(due.tick.job_id)
+        if job is None or (due.asked_early and not job.schedule.matches(tick.scheduled_at)):
+            # Removed while the tick was postponed, or another job has its id by now.
+            self._skip(tick, Reason.CANCELLED)
+            return
+        run = Run(job.id, self._here.new_id(), replica=self._here.replica.label, tick=tick)
+        claimed = None if job.policy.on_every_replica else due
+        if not self._slots.run_once(Admission(run, job.body, job.policy, due=claimed)):
+            self._busy(due, job)
+
+    def postpone(self, due: Due, seconds: float) -> None:
+        """Admit it in so many seconds."""
+        self._delays.add(due, seconds)
+
+    def won(self, due: Due, answer: Answer) -> None:
+        """*due* is claimed: it is owed no more, and what lies before it is missed."""
+        self.backlog.settle(due)
+        job = self._jobs.get(due.tick.job_id)
+        if job is not None and not due.ordered:
+            self.note_missed(job, due.tick, answer.previous_at, answer.owed_since)
+
+    def refused(self, admission: Admission, due: Due, reason: Reason) -> bool:
+        """Whether *due*, not run for *reason*, stays owed."""
+        if self.backlog.keeps(due, admission.policy, reason):
+            self._unsettled.add(due.tick.job_id)
+            return True
+        self._note(due.tick, reason)
+        return due.ordered
+
+    def freed(self, admission: Admission) -> None:
+        """An id has become free: what its job owes is asked for, but not what has just been refused."""
+        if admission.job_id in self._unsettled:
+            self._unsettled.discard(admission.job_id)
+        else:
+            self.offer(admission.job_id)
+
+    def note_missed(
+        self, job: Job, tick: Tick, previous_at: datetime | None, owed_since: datetime | None
+    ) -> None:
+        """Write down what nobody claimed between *tick* and the job's one before (F-VERDICT)."""
+        if self._verdicts is not None:
+            for instant in missed_between(job.schedule, tick.scheduled_at, previous_at, owed_since):
+                self._verdicts.add(Record(Tick(job.id, instant), Verdict.MISSED))
+
+    def forget(self, job_id: str) -> None:
+        """The job is gone, and what it owes with it."""
+        self.backlog.forget(job_id)
+
+    def withdraw(self) -> None:
+        """The scheduler stops: what waits is skipped."""
+        for due in self._delays.give_up():
+            self._skip(due.tick, Reason.CANCELLED)
+        self.backlog.forget()
+
+    def _admit_in_time(self, due: Due, job: Job) -> None:
+        """After its jitter, and after a head start for the replicas that this tick prefers (C-FAIR)."""
+        seconds = self._wait(due, job.policy)
+        if not seconds:
+            self.admit(due)
+        elif self._slots.is_busy(job.id):
+            self._busy(due, job)
+        else:
+            self._delays.add(due, seconds)
+
+    def _wait(self, due: Due, policy: Policy) -> float:
+        wait = 0.0
+        if policy.jitter is not None and not due.ordered:
+            wait = delay_of(due.tick, policy.jitter).total_seconds()
+        if policy.on_every_replica:
+            return wait
+        head_start = self.roster.head_start(due.tick)
+        # A tick that must not start late is not held up for as long as it may be late.
+        return wait + min(head_start, (policy.late or 2 * head_start) / 2).total_seconds()
+
+    def _busy(self, due: Due, job: Job) -> None:
+        if self._slots.closed:
+            self._skip(due.tick, Reason.CANCELLED)
+        elif not self.backlog.keeps(due, job.policy, Reason.BUSY):
+            self._note(due.tick, Reason.BUSY)
+            self._skip(due.tick, Reason.BUSY)
+
+    def _note(self, tick: Tick, reason: Reason) -> None:
+        """What no claim statement has written down itself."""
+        if self._verdicts is not None and reason in _TOLD:
+            why = f"{reason.value} on {self._here.replica.label}"
+            self._verdicts.add(Record(tick, _TOLD[reason], why))
+
+    def _skip(self, tick: Tick, reason: Reason) -> None:
+        delay = (self._here.clock.now() - tick.scheduled_at).total_seconds()
+        self._here.observe(TickEnded(tick, Outcome.SKIPPED, reason, delay))

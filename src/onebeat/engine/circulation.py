@@ -1,0 +1,106 @@
+"""Where the heartbeat lives: on a loop of its own where the store serves any, else on the jobs' loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from onebeat.clock import Clock, SystemClock
+from onebeat.engine.admitting import Admitting
+from onebeat.engine.facts import facts_of_this_process
+from onebeat.engine.heart import Heart
+from onebeat.engine.held import HeldClaims
+from onebeat.engine.here import Here
+from onebeat.engine.job import Job
+from onebeat.engine.members import Members
+from onebeat.engine.own_loop import OwnLoop
+from onebeat.events import BeatsOnJobLoop
+from onebeat.fleet import FleetStore, Registration
+from onebeat.schedules.fingerprint import digest_of, text_of
+
+
+class Circulation:
+    """Starts and stops the heart of one replica, and tells it of jobs.
+
+    A fake clock drives one loop: there the heart beats on it, too.
+    """
+
+    def __init__(
+        self,
+        store: FleetStore,
+        here: Here,
+        jobs: Mapping[str, Job],
+        *,
+        admitting: Admitting,
+        held: HeldClaims,
+        post: Callable[..., object],
+    ) -> None:
+        self._store = store
+        self._here = here
+        self._jobs = jobs
+        self._added: list[Job] = []
+        self._covered: dict[str, datetime] = {}
+        members = Members(here, jobs, admitting=admitting, held=held, covered=self._covered.get)
+        self._heart = Heart(
+            store,
+            here,
+            members,
+            post=post,
+            registrations=self._registrations,
+            facts=facts_of_this_process(),
+        )
+        self._apart: OwnLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """On the jobs' loop."""
+        now = self._here.clock.now()
+        self._covered.update((job_id, now) for job_id in list(self._jobs))
+        if _drives_one_loop(self._here.clock):
+            self._task = asyncio.get_running_loop().create_task(self._heart.run(), name="onebeat heart")
+        elif self._store.loop_bound is not None:
+            self._here.observe(BeatsOnJobLoop(self._store.loop_bound))
+            self._task = asyncio.get_running_loop().create_task(self._heart.run(), name="onebeat heart")
+        else:
+            self._apart = OwnLoop("onebeat-heart", self._live_apart)
+            self._apart.start()
+
+    def add(self, job: Job) -> None:
+        """A job that came after the start. On the jobs' loop."""
+        self._covered[job.id] = self._here.clock.now()
+        self._added.append(job)
+        self._heart.wake()
+
+    async def stop(self) -> None:
+        """Leave the fleet; within the claim timeout, and never raises."""
+        if self._apart is not None:
+            await self._apart.stop()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            await self._heart.leave()
+
+    async def _live_apart(self) -> None:
+        try:
+            await self._heart.run()
+        finally:
+            if not self._here.is_copy:
+                await self._heart.leave()
+                await self._store.close()  # what was opened on this loop
+
+    def _registrations(self, anew: bool) -> Sequence[Registration]:
+        """On the heart's loop: what many schedules say of themselves takes a while."""
+        added, self._added = self._added, []
+        jobs = list(self._jobs.values()) if anew else added
+        return [
+            Registration(job.id, text_of(job.schedule), digest_of(job.schedule))
+            for job in jobs
+            if not job.policy.on_every_replica
+        ]
+
+
+def _drives_one_loop(clock: Clock) -> bool:
+    return not isinstance(clock, SystemClock)

@@ -1,0 +1,105 @@
+"""This replica among the others: what a heartbeat means for its jobs. On the jobs' loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from onebeat.engine.admitting import Admitting
+from onebeat.engine.due import Due
+from onebeat.engine.held import HeldClaims
+from onebeat.engine.here import Here
+from onebeat.engine.job import Job
+from onebeat.engine.missed import owed_between
+from onebeat.errors import Cancelled, LeaseLost
+from onebeat.events import TicksLost
+from onebeat.fleet import Buried, Held, Order, Pulse, Registered
+from onebeat.model import Bid, Release, Tick, Wanted
+
+
+class Members:
+    """`covered` says from when on the ticker itself hands out a job's ticks."""
+
+    def __init__(
+        self,
+        here: Here,
+        jobs: Mapping[str, Job],
+        *,
+        admitting: Admitting,
+        held: HeldClaims,
+        covered: Callable[[str], datetime | None],
+    ) -> None:
+        self._here = here
+        self._jobs = jobs
+        self._admitting = admitting
+        self._roster = admitting.roster
+        self._backlog = admitting.backlog
+        self._held = held
+        self._covered = covered
+
+    def join(self, registered: Sequence[Registered]) -> None:
+        """The store's word on jobs: what they owe from before the ticker took them up is caught up on."""
+        for known in registered:
+            job = self._jobs.get(known.job_id)
+            until = self._covered(known.job_id)
+            if job is not None and until is not None and job.policy.catch_up != "none":
+                self._catch_up(job, known, until)
+
+    def feel(self, pulse: Pulse) -> None:
+        """One beat: who lives, what is asked for, and another try at what is owed."""
+        self._roster.know(pulse.living, self._here.replica.id)
+        self._backlog.order(_due(order) for order in pulse.orders if order.wanted is not Wanted.CANCEL)
+        for order in pulse.orders:
+            if order.wanted is Wanted.CANCEL and order.token is not None:
+                self._held.cancel(order.token, Cancelled(_why(order)))
+        for job_id in self._backlog.job_ids:
+            self._admitting.offer(job_id)
+
+    def mourn(self, buried: Sequence[Buried]) -> None:
+        """Others are dead: they can no longer write down what they found missed."""
+        for lost in buried:
+            job = self._jobs.get(lost.tick.job_id)
+            if job is not None and lost.attempt == 1:
+                self._admitting.note_missed(job, lost.tick, lost.previous_at, lost.owed_since)
+        self._here.observe(TicksLost(tuple(lost.tick for lost in buried)))
+
+    def renew(self) -> Sequence[Held]:
+        """Take another identity; the claims made under the old one that are still in use."""
+        self._here.renew()
+        return self.claims()
+
+    def claims(self) -> Sequence[Held]:
+        """What runs here under a claim."""
+        return self._held.all()
+
+    def recent(self) -> Sequence[tuple[Bid, Release]]:
+        """What was given back of late, the newest of each job."""
+        return self._held.recent()
+
+    def part_with(self, claims: Sequence[Held], kept: Sequence[bool]) -> tuple[Tick, ...]:
+        """Cancel the runs whose claims were taken over, and only those (F-LOST); their ticks."""
+        taken = [claim for claim, is_kept in zip(claims, kept, strict=True) if not is_kept]
+        for claim in taken:
+            self._held.cancel(claim.token, LeaseLost("its claim was taken over meanwhile"))
+        return tuple(claim.tick for claim in taken)
+
+    def _catch_up(self, job: Job, known: Registered, until: datetime) -> None:
+        policy = job.policy
+        owed = owed_between(
+            job.schedule,
+            known.watermark,
+            known.owed_since,
+            until,
+            window=policy.catch_up_window,
+            most=policy.catch_up_limit if policy.catch_up == "all" else 1,
+        )
+        self._backlog.owe(job.id, policy, owed)
+        self._admitting.offer(job.id)
+
+
+def _due(order: Order) -> Due:
+    return Due(order.tick, order.attempt, order.wanted is Wanted.RUN, order.forced)
+
+
+def _why(order: Order) -> str:
+    return f"cancelled by {order.by or 'somebody'}" + (f": {order.reason}" if order.reason else "")
