@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
 from onebeat.model import Tick, Verdict, Wanted, checked_instant
 
@@ -143,6 +143,14 @@ class TickFilter:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, checked_instant(name, given))
+
+
+def history_side(store: object) -> RunHistory | None:
+    """*store* as a RunHistory; None for one that cannot be asked."""
+    has_all = all(
+        callable(getattr(store, name, None)) for name in ("ticks", "tick", "jobs", "job", "replicas")
+    )
+    return cast(RunHistory, store) if has_all else None
 
 
 class RunHistory(Protocol):

@@ -10,19 +10,25 @@ import pytest
 
 from onebeat.errors import ClaimFailed, ClaimFailure, ShuttingDown, Superseded, TimedOut
 from onebeat.events import (
+    BeatFailed,
+    BeatsOnJobLoop,
     ClaimAnswered,
     ClockStepped,
     Event,
+    FailedOver,
     ForkIgnored,
     PruneFailed,
+    ReplicaLapsed,
+    ReplicasDisagree,
     RunDropped,
     ScheduleFailed,
     SchedulerStopped,
     SchedulerStopping,
     StoreRecovered,
+    TicksLost,
     WatermarkAhead,
 )
-from onebeat.model import Outcome, Reason
+from onebeat.model import Outcome, Reason, Tick
 from onebeat.observers.logs import LogObserver
 from tests.observers import given
 from tests.observers.given import NOON, REPLICA
@@ -47,6 +53,12 @@ ONE_OF_EACH: list[tuple[Event, list[int]]] = [
     (ClockStepped(90.0), [WARNING]),
     (given.clock_ahead(9.0), [WARNING]),
     (WatermarkAhead("report", NOON, 86_400.0), [ERROR]),
+    (BeatFailed(DOWN, 60.0), [WARNING]),
+    (BeatsOnJobLoop("psycopg_pool.AsyncConnectionPool"), [WARNING]),
+    (ReplicaLapsed(REPLICA, (), (Tick("report", NOON),)), [WARNING]),
+    (TicksLost((Tick("report", NOON),)), [WARNING]),
+    (FailedOver("00000002", 3, ()), [INFO]),
+    (ReplicasDisagree("zone data differ", None), [WARNING]),
     (PruneFailed(DOWN), [WARNING]),
     (ForkIgnored(REPLICA), [WARNING]),
 ]

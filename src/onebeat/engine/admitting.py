@@ -19,13 +19,12 @@ from onebeat.engine.verdicts import Verdicts
 from onebeat.events import TickEnded, TicksPassedOver
 from onebeat.model import Answer, Outcome, Reason, Record, Tick, Verdict
 from onebeat.schedules.agenda import Owed
-from onebeat.schedules.jitter import delay_of
 
 _TOLD = {
     Reason.BUSY: Verdict.OVERLAPPED,
     Reason.UNAVAILABLE: Verdict.CLAIM_ERROR,
     Reason.TIMEOUT: Verdict.CLAIM_ERROR,
-    Reason.REFUSED: Verdict.EARLY,
+    Reason.REFUSED: Verdict.CLAIM_ERROR,
 }
 
 
@@ -109,7 +108,7 @@ class Admitting:
         if self.backlog.keeps(due, admission.policy, reason):
             self._unsettled.add(due.tick.job_id)
             return True
-        self._note(due.tick, reason)
+        self._note(due, reason)
         return due.ordered
 
     def freed(self, admission: Admission) -> None:
@@ -150,6 +149,8 @@ class Admitting:
     def _wait(self, due: Due, policy: Policy) -> float:
         wait = 0.0
         if policy.jitter is not None and not due.ordered:
+            from onebeat.schedules.jitter import delay_of  # not needed to import onebeat
+
             wait = delay_of(due.tick, policy.jitter).total_seconds()
         if policy.on_every_replica:
             return wait
@@ -161,14 +162,16 @@ class Admitting:
         if self._slots.closed:
             self._skip(due.tick, Reason.CANCELLED)
         elif not self.backlog.keeps(due, job.policy, Reason.BUSY):
-            self._note(due.tick, Reason.BUSY)
+            self._note(due, Reason.BUSY)
             self._skip(due.tick, Reason.BUSY)
 
-    def _note(self, tick: Tick, reason: Reason) -> None:
+    def _note(self, due: Due, reason: Reason) -> None:
         """What no claim statement has written down itself."""
-        if self._verdicts is not None and reason in _TOLD:
-            why = f"{reason.value} on {self._here.replica.label}"
-            self._verdicts.add(Record(tick, _TOLD[reason], why))
+        if self._verdicts is None or reason not in _TOLD:
+            return
+        early = reason is Reason.REFUSED and due.asked_early
+        why = f"{reason.value} on {self._here.replica.label}"
+        self._verdicts.add(Record(due.tick, Verdict.EARLY if early else _TOLD[reason], why))
 
     def _skip(self, tick: Tick, reason: Reason) -> None:
         delay = (self._here.clock.now() - tick.scheduled_at).total_seconds()

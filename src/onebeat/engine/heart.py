@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+from onebeat.engine.agreement import Agreement
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.members import Members
@@ -15,6 +16,7 @@ from onebeat.engine.recall import recall
 from onebeat.errors import ClaimFailed
 from onebeat.events import BeatFailed, ReplicaLapsed
 from onebeat.fleet import Facts, FleetStore, Pulse, Registration
+from onebeat.history import history_side
 
 T = TypeVar("T")
 
@@ -49,6 +51,8 @@ class Heart:
         self._joined = False
         self._failing = False
         self._timeline: str | None = None
+        history = history_side(store)
+        self._agreement = Agreement(history, here, ask=self._ask) if history is not None else None
         self._asked: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = asyncio.Event()
@@ -93,6 +97,9 @@ class Heart:
         if pulse.healthy and pulse.suspects:
             await self._bury()
         await self._there(self._members.feel, pulse)
+        if self._agreement is not None:
+            for disagreement in await self._agreement.look(pulse):
+                self._post(self._here.observe, disagreement)
 
     async def _pulse(self) -> Pulse:
         here = self._here

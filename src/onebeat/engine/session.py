@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock
@@ -16,7 +17,6 @@ from onebeat.engine.admission import Admission
 from onebeat.engine.admitting import Admitting
 from onebeat.engine.attempt import Attempt
 from onebeat.engine.body import Body
-from onebeat.engine.circulation import Circulation
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job
@@ -35,6 +35,9 @@ from onebeat.errors import Cancelled
 from onebeat.events import Observer, RunDropped, SchedulerStarted
 from onebeat.fleet import fleet_side
 from onebeat.model import Replica
+
+if TYPE_CHECKING:
+    from onebeat.engine.circulation import Circulation
 
 Verb = Callable[[Slots, Admission], bool]
 
@@ -171,7 +174,9 @@ class Session:
             refused=self._admitting.refused,
             postpone=self._admitting.postpone,
         )
-        if self._fleet is not None and self._verdicts is not None:
+        if self._fleet is not None:
+            from onebeat.engine.circulation import Circulation  # not needed to import onebeat
+
             self._circulation = Circulation(
                 self._fleet, here, self._jobs, admitting=self._admitting, held=self._runs.held, post=self.post
             )

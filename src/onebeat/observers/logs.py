@@ -8,6 +8,7 @@ from logging import INFO, WARNING
 from typing import Any
 
 from onebeat.events import Event, ForkIgnored, SchedulerStarted, SchedulerStopped, SchedulerStopping
+from onebeat.observers.fleet_logs import FleetLogs
 from onebeat.observers.job_logs import JobLogs
 from onebeat.observers.records import Records, counted, named
 from onebeat.observers.store_logs import StoreLogs
@@ -30,7 +31,8 @@ class LogObserver:
             SchedulerStopped: self._stopped,
             ForkIgnored: self._fork_ignored,
         }
-        self._topics = (own, JobLogs(records).speakers, StoreLogs(records).speakers)
+        kinds = (JobLogs(records), StoreLogs(records), FleetLogs(records))
+        self._topics = (own, *(kind.speakers for kind in kinds))
 
     def __call__(self, event: Event) -> None:
         for speakers in self._topics:

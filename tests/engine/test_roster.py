@@ -1,0 +1,53 @@
+"""Who asks first for a tick."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from onebeat.engine.roster import HEAD_START, LONGEST_HEAD_START, Roster
+from onebeat.model import Tick
+
+NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
+IDS = ("6f1b", "02aa", "c9d4")
+TICKS = [Tick(f"job-{number}", NOON) for number in range(1_000)]
+
+
+def roster(own: str, living: tuple[str, ...] = IDS) -> Roster:
+    known = Roster()
+    known.know(living, own)
+    return known
+
+
+def test_each_tick_has_one_first_and_the_others_wait_in_a_row() -> None:
+    """C-FAIR: for every tick one replica has no head start to wait for, the others one and two."""
+    rosters = [roster(own) for own in IDS]
+    for tick in TICKS:
+        assert sorted(known.head_start(tick) for known in rosters) == [
+            timedelta(0),
+            HEAD_START,
+            2 * HEAD_START,
+        ]
+
+
+def test_three_replicas_have_even_shares() -> None:
+    """C-FAIR: each is first for its share, within 20 % of even, of 1,000 jobs and of 1,000 ticks of one."""
+    for ticks in (TICKS, [Tick("one", NOON + timedelta(seconds=number)) for number in range(1_000)]):
+        shares = Counter(own for own in IDS for tick in ticks if roster(own).rank(tick) == 0)
+        assert all(0.8 * 1_000 / 3 <= share <= 1.2 * 1_000 / 3 for share in shares.values()), shares
+
+
+def test_when_one_goes_only_its_own_ticks_move() -> None:
+    """C-FAIR: rendezvous hashing: whoever stays keeps what was its own."""
+    left = roster(IDS[0], IDS[:2])
+    assert all(left.rank(tick) == 0 for tick in TICKS if roster(IDS[0]).rank(tick) == 0)
+
+
+def test_alone_or_before_the_first_beat_nobody_waits() -> None:
+    assert Roster().head_start(TICKS[0]) == timedelta(0)
+    assert roster(IDS[0], IDS[:1]).head_start(TICKS[0]) == timedelta(0)
+
+
+def test_the_last_of_many_does_not_wait_for_long() -> None:
+    many = tuple(f"{number:04x}" for number in range(40))
+    assert max(roster(many[0], many).head_start(tick) for tick in TICKS) == LONGEST_HEAD_START
