@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from onebeat.clock import Clock
 from onebeat.engine.settings import Settings
 from onebeat.events import Observer
 from onebeat.model import Replica
+
+
+def _random_identity() -> str:
+    return os.urandom(16).hex()
+
+
+identities: ContextVar[Callable[[], str]] = ContextVar("onebeat_identities", default=_random_identity)
+"""Makes the identities of replicas: random (C-ID). A simulated fleet sets names that its seed tells again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +43,7 @@ class Here:
     def renew(self) -> Replica:
         """Go on under a new identity; the one given up."""
         former = self.replica
-        self.replica = replace(former, id=os.urandom(16).hex())
+        self.replica = replace(former, id=identities.get()())
         return former
 
     def made(self, new_id: str) -> bool:

@@ -18,7 +18,7 @@ from onebeat.engine.admitting import Admitting
 from onebeat.engine.attempt import Attempt
 from onebeat.engine.body import Body
 from onebeat.engine.desk import Desk
-from onebeat.engine.here import Here
+from onebeat.engine.here import Here, identities
 from onebeat.engine.job import Job
 from onebeat.engine.posting import Posting
 from onebeat.engine.pruner import Pruner
@@ -60,7 +60,7 @@ class Session:
         observe: Observer,
         interrupt: Callable[[], object],
     ) -> None:
-        replica = Replica(settings.app, os.urandom(16).hex(), settings.label)
+        replica = Replica(settings.app, identities.get()(), settings.label)
         self.here = Here(replica, clock, observe, settings, os.getpid())
         self._store = store
         self._fleet = fleet_side(store)
@@ -124,8 +124,8 @@ class Session:
     def start(self) -> None:
         """Begin: the first due instants are the first after now (W-FIRST)."""
         # An identity of this start: a scheduler made before a fork starts in every worker (C-ID).
-        replica = replace(self.here.replica, id=os.urandom(16).hex())
-        self.here = replace(self.here, replica=replica, pid=os.getpid())
+        self.here = replace(self.here, pid=os.getpid())
+        self.here.renew()
         self._wire()
         # Before the jobs are looked at: what comes or goes meanwhile is posted to it.
         ticker = self._ticker = Ticker(self.here, self._admitting)

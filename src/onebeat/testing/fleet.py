@@ -7,8 +7,11 @@ import random
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
+from itertools import count
 
 from onebeat.claims import ClaimStore
+from onebeat.engine.here import identities
 from onebeat.model import Bid, Replica, Ruling, Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing.clock import FakeClock
@@ -61,12 +64,14 @@ class Fleet:
         # The engine draws its jitter from the shared generator: seeded too, or no story could be told again.
         drawn_so_far = random.getstate()
         random.seed(self._story.seed)
+        given_so_far = identities.set(partial(next, map("{:032x}".format, count(self._story.seed << 32))))
         try:
             await self._start()
             await self._live()
             await self._close()
         finally:
             random.setstate(drawn_so_far)
+            identities.reset(given_so_far)
         return self._story
 
     async def _start(self) -> None:
