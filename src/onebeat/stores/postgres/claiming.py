@@ -8,9 +8,10 @@ from datetime import timedelta
 
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica
 from onebeat.stores.postgres.asking import Asking
-from onebeat.stores.postgres.claims import CLAIM, RELEASE
+from onebeat.stores.postgres.claims import CLAIM
+from onebeat.stores.postgres.releases import RELEASE
 from onebeat.stores.postgres.upkeep import DELETE_BELOW_FLOORS, RAISE_FLOORS, REPAIR
-from onebeat.stores.postgres.wire import answers, claim_request, release_request
+from onebeat.stores.postgres.wire import answers, claim_request, release_request, rounds
 
 
 class Claiming(Asking):
@@ -25,8 +26,11 @@ class Claiming(Asking):
         return answers(bids, await self._ask(CLAIM, *request, wait=wait) or "")
 
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
-        if releases:
-            await self._ask(RELEASE, *release_request(releases, replica))
+        for round_ in rounds(releases):
+            request = release_request(round_, replica)
+            # Those it did not find may have landed while it waited for their jobs: seen only by another look.
+            if await self._ask(RELEASE, *request) != "0":
+                await self._ask(RELEASE, *request)
 
     async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
         request = json.dumps({"app": app, "keep": min(keep, LONGEST).total_seconds(), "limit": limit})

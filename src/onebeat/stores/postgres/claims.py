@@ -1,10 +1,10 @@
-"""Claim and release: one statement each, decided by the job's own row once it is locked."""
+"""The claim: one statement, decided by the job's own row once it is locked."""
 
 from __future__ import annotations
 
 # Read by the statement, because a CTE that nobody reads is not run. Without it an app's default of
 # `synchronous_commit = off` would lose acknowledged claims in a crash, and the ticks would run twice.
-_DURABLE = """
+DURABLE = """
 WITH settings AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'on', true) AS synchronous_commit
 ), asked AS MATERIALIZED (
@@ -16,34 +16,64 @@ WITH settings AS MATERIALIZED (
 
 # The same claim made again: its lease stays as it is, released or not.
 _SAME_CLAIM = "(job.token = excluded.token AND job.claimed_tick = excluded.claimed_tick)"
-# … or, where overlap is allowed, a bid for the newest tick: claimed already, by whom `recorded` will tell.
-_AGAIN = f"(job.watermark = excluded.watermark OR {_SAME_CLAIM})"
+# … or a bid for the newest tick, claimed already: by whom `recorded` will tell, where overlap is allowed.
+_SAME_TICK = "(excluded.attempt = 1 AND job.watermark = excluded.watermark)"
+_AGAIN = f"({_SAME_TICK} OR {_SAME_CLAIM})"
 _KEEP_LEASE = f"(excluded.lease_until IS NULL OR {_SAME_CLAIM})"
 
-# `bids` sees the statement's snapshot. That settles nothing but what can never change: a tick whose row
-# holds a token has been won, for ever. Everything else is decided in `taken`, whose ON CONFLICT reads the
-# job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has the last
-# word. The snapshot only words the refusals.
+# Of the newest claim that took a lease. That its holder was declared dead stays true for ever, so a
+# snapshot may say it: at worst it does not know yet.
+_BLOCKED = """(job.released_at IS NULL AND job.lease_until > clock_timestamp()
+               AND NOT EXISTS (SELECT FROM {replicas} AS replica
+                                WHERE replica.app = job.app AND replica.replica_id = job.holder
+                                  AND replica.dead_at IS NOT NULL))"""
+
+# All that a claim writes on its tick. What asked for the run of a triggered one stays beside it.
+_CLAIMED = (
+    "token", "holder", "claimed_by", "attempt", "fence", "previous_at", "claimed_at", "released_at",
+    "started_at", "finished_at", "confirmed_at", "verdict", "provisional", "note", "trace_id", "rerun",
+    "wanted",
+)  # fmt: skip
+_REPLACED = ", ".join(
+    f"{column} = CASE WHEN tick.token = excluded.token THEN tick.{column} ELSE excluded.{column} END"
+    for column in _CLAIMED
+)
+
+# `bids` sees the statement's snapshot. That settles nothing but what can never change: a scheduled tick
+# whose row holds a token has been won, for ever. Everything else is decided in `taken`, whose ON CONFLICT
+# reads the job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has
+# the last word. The snapshot only words the refusals.
+#
+# What waits for a holder, a triggered tick or one that was lost, has a row; `waiting` locks it first and
+# sees it as it stands then. So no lease is ever taken for a tick that turns out to be somebody's.
 #
 # Rows are locked in key order, or rivals with the same jobs would deadlock. The clock is looked at twice:
 # in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
-# wait for the lock of one that has a row.
+# wait for the lock of one that has a row. A paused bid still asks that row, if there is one, whether it is
+# an old claim made again: that is what its `last_verdict` there says, which no claim writes.
 CLAIM = (
     (
-        _DURABLE
+        DURABLE
         + """
-, bids AS MATERIALIZED (
+, prefixes AS MATERIALIZED (
+    SELECT name, until FROM {pauses} WHERE app = (SELECT app FROM asked) AND scope = 'prefix'
+), bids AS MATERIALIZED (
     SELECT asked.app, bid.number, bid.job_id, bid.scheduled_at, bid.token,
+           coalesce(bid.attempt, 1) AS bid_attempt, coalesce(bid.rerun, false) AS rerun,
+           coalesce(bid.triggered, false) AS triggered,
+           coalesce(bid.triggered OR bid.attempt > 1, false) AS waited_for,
            bid.lease * interval '1 second' AS lease,
            (ask->>'timeout')::float8 * interval '1 second' + statement_timestamp() AS deadline,
            bid.scheduled_at > clock_timestamp() + (ask->>'tolerance')::float8 * interval '1 second' AS early,
            ask->>'replica' AS replica, ask->>'label' AS label,
-           tick.token AS won_with, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at,
-           job.watermark, job.floor,
-           job.released_at IS NULL AND job.lease_until > clock_timestamp() AS blocked
+           tick.job_id IS NOT NULL AS has_row, tick.token AS won_with,
+           tick.claimed_by, tick.fence, tick.attempt, tick.previous_at,
+           job.job_id IS NOT NULL AS known, job.watermark, job.floor, {blocked} AS blocked,
+           pause.ongoing AND bid.triggered IS NOT true AS paused, greatest(job.changed_at, pause.ended) AS owed_since
       FROM asked
      CROSS JOIN json_to_recordset(rows)
-        AS bid(number int, job_id text, scheduled_at timestamptz, token text, lease float8)
+        AS bid(number int, job_id text, scheduled_at timestamptz, token text, lease float8,
+               attempt int, rerun bool, triggered bool)
       LEFT JOIN LATERAL (
            SELECT * FROM {jobs} AS job WHERE job.app = asked.app AND job.job_id = bid.job_id LIMIT 1
            ) AS job ON true
@@ -52,22 +82,47 @@ CLAIM = (
             WHERE tick.app = asked.app AND tick.job_id = bid.job_id AND tick.scheduled_at = bid.scheduled_at
             LIMIT 1
            ) AS tick ON true
+     CROSS JOIN LATERAL (
+           SELECT coalesce(bool_or(until > clock_timestamp()), false) AS ongoing,
+                  max(until) FILTER (WHERE until <= clock_timestamp()) AS ended
+             FROM (SELECT until FROM {pauses} AS pause
+                    WHERE pause.app = asked.app AND pause.scope = 'job' AND pause.name = bid.job_id
+                    UNION ALL
+                   SELECT until FROM prefixes WHERE starts_with(bid.job_id, prefixes.name)) AS covering
+           ) AS pause
+), waiting AS MATERIALIZED (
+    SELECT bids.job_id, tick.token = bids.token AS won, tick.fence, tick.attempt, tick.previous_at
+      FROM bids
+      JOIN {ticks} AS tick ON tick.app = bids.app AND tick.job_id = bids.job_id
+                          AND tick.scheduled_at = bids.scheduled_at
+     WHERE bids.waited_for AND bids.won_with IS DISTINCT FROM bids.token
+       AND (tick.token = bids.token
+            OR bids.triggered AND tick.token IS NULL AND tick.wanted = 'run'
+            OR NOT bids.triggered AND tick.verdict = 'lost' AND tick.attempt = bids.bid_attempt - 1)
+     ORDER BY tick.job_id COLLATE "C"
+       FOR UPDATE OF tick
 ), taken AS (
     INSERT INTO {jobs} AS job
-           (app, job_id, watermark, claimed_tick, token, holder, lease_until, fence)
-    SELECT app, job_id, scheduled_at,
+           (app, job_id, watermark, claimed_tick, token, holder, lease_until, fence, attempt, last_verdict)
+    SELECT app, job_id, CASE WHEN NOT triggered THEN scheduled_at END,
            CASE WHEN lease IS NOT NULL THEN scheduled_at END,
            CASE WHEN lease IS NOT NULL THEN token END,
            CASE WHEN lease IS NOT NULL THEN replica END,
            statement_timestamp() + lease,
-           (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-      FROM (SELECT * FROM bids WHERE won_with IS NULL AND NOT early
+           (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+           bid_attempt, CASE WHEN paused THEN 'paused' END
+      FROM (SELECT * FROM bids
+             WHERE CASE WHEN waited_for THEN job_id IN (SELECT job_id FROM waiting WHERE won IS NOT true)
+                        ELSE won_with IS NULL AND NOT early AND (known OR NOT paused) END
              ORDER BY job_id COLLATE "C" OFFSET 0) AS fresh
      WHERE clock_timestamp() <= deadline
     ON CONFLICT (app, job_id) DO UPDATE SET
            watermark = greatest(job.watermark, excluded.watermark),
-           previous_at = CASE WHEN {again} THEN job.previous_at ELSE job.watermark END,
+           previous_at = CASE WHEN {again} OR excluded.watermark IS NULL OR excluded.attempt > 1
+                              THEN job.previous_at ELSE job.watermark END,
            fence = CASE WHEN {again} THEN job.fence ELSE greatest(job.fence + 1, excluded.fence) END,
+           attempt = CASE WHEN excluded.watermark > job.watermark OR excluded.attempt > 1
+                          THEN excluded.attempt ELSE job.attempt END,
            claimed_tick = CASE WHEN {keep_lease} THEN job.claimed_tick ELSE excluded.claimed_tick END,
            token = CASE WHEN {keep_lease} THEN job.token ELSE excluded.token END,
            holder = CASE WHEN {keep_lease} THEN job.holder ELSE excluded.holder END,
@@ -75,86 +130,70 @@ CLAIM = (
            lease_until = CASE WHEN {keep_lease} THEN job.lease_until
                               -- The wait for this row's lock is no part of the lease.
                               ELSE excluded.lease_until + (clock_timestamp() - statement_timestamp()) END
-     WHERE (job.floor IS NULL OR excluded.watermark > job.floor)
-       AND ({same_claim} OR (
-               clock_timestamp() <= statement_timestamp() + (
+     WHERE (job.floor IS NULL OR excluded.watermark IS NULL OR excluded.watermark > job.floor)
+       AND ({same_claim} OR {same_tick} AND excluded.lease_until IS NULL OR (
+               excluded.last_verdict IS NULL
+               AND clock_timestamp() <= statement_timestamp() + (
                    SELECT (ask->>'timeout')::float8 * interval '1 second' FROM asked)
+               AND (excluded.attempt = 1
+                    OR job.watermark = excluded.watermark AND job.attempt = excluded.attempt - 1)
                AND (excluded.lease_until IS NULL OR (
-                   (job.watermark IS NULL OR excluded.watermark > job.watermark)
-                   AND (job.lease_until IS NULL OR job.released_at IS NOT NULL
-                        OR job.lease_until <= clock_timestamp())))))
-    RETURNING job.job_id, job.watermark, job.fence, job.attempt, job.previous_at
+                   (job.watermark IS NULL OR excluded.watermark IS NULL OR excluded.attempt > 1
+                    OR excluded.watermark > job.watermark)
+                   AND {blocked} IS NOT true))))
+    RETURNING job.job_id, job.watermark, job.fence, job.previous_at
 ), recorded AS (
     INSERT INTO {ticks} AS tick
-           (app, job_id, scheduled_at, token, holder, claimed_by, claimed_at, attempt, fence, previous_at)
+           (app, job_id, scheduled_at, token, holder, claimed_by, claimed_at, attempt, fence, previous_at,
+            rerun)
     SELECT bids.app, bids.job_id, bids.scheduled_at, bids.token, bids.replica, bids.label,
-           clock_timestamp(), taken.attempt, taken.fence, taken.previous_at
+           clock_timestamp(), bids.bid_attempt, taken.fence,
+           CASE WHEN bids.waited_for THEN bids.previous_at ELSE taken.previous_at END, bids.rerun
       FROM taken JOIN bids ON bids.job_id = taken.job_id
-    ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET token = tick.token
-     WHERE tick.token = excluded.token
+    ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET {replaced}
+     WHERE tick.token IS NULL OR tick.token = excluded.token
+        OR tick.verdict = 'lost' AND tick.attempt = excluded.attempt - 1
     RETURNING tick.job_id, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at
-)
-SELECT json_build_object('store_time', clock_timestamp(), 'answers', json_agg(json_build_array(
-           bids.number,
+), ruled AS MATERIALIZED (
+    SELECT bids.*, recorded.job_id IS NOT NULL AS just_won, taken.watermark AS new_watermark,
+           coalesce(recorded.fence, waiting.fence, bids.fence) AS won_fence,
+           coalesce(recorded.attempt, waiting.attempt, bids.attempt) AS won_attempt,
            CASE
-               WHEN recorded.job_id IS NOT NULL OR bids.won_with = bids.token THEN 'won'
-               WHEN bids.won_with IS NOT NULL
-                 OR bids.scheduled_at <= bids.floor
-                 OR bids.lease IS NOT NULL AND bids.scheduled_at <= bids.watermark THEN 'claimed'
+               WHEN recorded.job_id IS NOT NULL OR bids.won_with = bids.token OR waiting.won THEN 'won'
+               WHEN CASE WHEN bids.waited_for THEN waiting.job_id IS NULL
+                         ELSE bids.won_with IS NOT NULL
+                              OR bids.scheduled_at <= bids.floor
+                              OR bids.lease IS NOT NULL AND bids.scheduled_at <= bids.watermark
+                     END THEN 'claimed'
                WHEN bids.early THEN 'early'
+               WHEN bids.paused THEN 'paused'
                WHEN bids.lease IS NOT NULL AND bids.blocked THEN 'overlapped'
                WHEN clock_timestamp() > bids.deadline THEN 'expired'
-               ELSE 'claimed' END,
-           coalesce(taken.watermark, bids.watermark),
-           coalesce(recorded.fence, bids.fence),
-           coalesce(recorded.attempt, bids.attempt),
-           CASE WHEN recorded.job_id IS NULL THEN bids.previous_at ELSE recorded.previous_at END,
-           coalesce(recorded.claimed_by, bids.claimed_by))))::text
-  FROM bids
-  LEFT JOIN taken ON taken.job_id = bids.job_id
-  LEFT JOIN recorded ON recorded.job_id = bids.job_id
+               ELSE 'claimed' END AS ruling,
+           CASE WHEN recorded.job_id IS NULL THEN bids.previous_at ELSE recorded.previous_at END AS since,
+           coalesce(recorded.claimed_by, bids.claimed_by) AS told_claimed_by
+      FROM bids
+      LEFT JOIN taken ON taken.job_id = bids.job_id
+      LEFT JOIN recorded ON recorded.job_id = bids.job_id
+      LEFT JOIN waiting ON waiting.job_id = bids.job_id
+), refused AS (
+    INSERT INTO {ticks} (app, job_id, scheduled_at, verdict, note)
+    SELECT app, job_id, scheduled_at, ruling, label
+      FROM ruled
+     WHERE ruling IN ('paused', 'overlapped') AND NOT has_row
+     ORDER BY job_id COLLATE "C"
+    ON CONFLICT (app, job_id, scheduled_at) DO NOTHING
+)
+SELECT json_build_object('store_time', clock_timestamp(), 'answers', json_agg(json_build_array(
+           number, ruling, coalesce(new_watermark, watermark), won_fence, won_attempt, since,
+           CASE WHEN ruling = 'won' THEN coalesce(owed_since, clock_timestamp()) END, told_claimed_by)))::text
+  FROM ruled
 """
     )
     .replace("{same_claim}", _SAME_CLAIM)
+    .replace("{same_tick}", _SAME_TICK)
     .replace("{again}", _AGAIN)
     .replace("{keep_lease}", _KEEP_LEASE)
-)
-
-# The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
-# read from `locked`, which sees them as they stand then: a claim that lands while we wait is released too.
-# `held` joins the two once and for all: joined again below, a planner that expects a hundred releases
-# where there are a thousand would compare each with each.
-RELEASE = (
-    _DURABLE
-    + """
-, ended AS MATERIALIZED (
-    SELECT app, ended.*
-      FROM asked
-     CROSS JOIN json_to_recordset(rows)
-        AS ended(job_id text, scheduled_at timestamptz, token text, verdict text,
-                 started_at timestamptz, finished_at timestamptz, error text)
-), locked AS MATERIALIZED (
-    SELECT job.job_id, job.claimed_tick, job.token, job.released_at
-      FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM ended)
-     ORDER BY job.job_id COLLATE "C"
-       FOR UPDATE OF job
-), held AS MATERIALIZED (
-    SELECT ended.*,
-           locked.token = ended.token AND locked.claimed_tick = ended.scheduled_at
-           AND locked.released_at IS NULL AS holds_lease
-      FROM locked JOIN ended ON ended.job_id = locked.job_id
-), freed AS (
-    UPDATE {jobs} AS job
-       SET released_at = clock_timestamp()
-      FROM held
-     WHERE job.app = held.app AND job.job_id = held.job_id AND held.holds_lease
-)
-UPDATE {ticks} AS tick
-   SET released_at = clock_timestamp(), verdict = held.verdict, provisional = false,
-       started_at = held.started_at, finished_at = held.finished_at, note = held.error
-  FROM held
- WHERE tick.app = held.app AND tick.job_id = held.job_id AND tick.scheduled_at = held.scheduled_at
-   AND tick.token = held.token AND tick.released_at IS NULL
-"""
+    .replace("{blocked}", _BLOCKED)
+    .replace("{replaced}", _REPLACED)
 )

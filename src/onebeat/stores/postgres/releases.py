@@ -1,0 +1,61 @@
+"""The release: one statement, which ends claims and records how their runs went."""
+
+from __future__ import annotations
+
+from onebeat.stores.postgres.claims import DURABLE
+
+# The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
+# read from `locked`, which sees them as they stand then: a claim that lands while we wait is released too.
+# `held` joins the two once and for all: joined again below, a planner that expects a hundred releases
+# where there are a thousand would compare each with each. So is `told`, which is asked as a set.
+#
+# The tick's row says whether a claim has ended before; only then is nothing counted. How many it did not
+# find is the answer: what landed while we waited for the jobs is seen by the next statement only.
+RELEASE = (
+    DURABLE
+    + """
+, ended AS MATERIALIZED (
+    SELECT app, ended.*
+      FROM asked
+     CROSS JOIN json_to_recordset(rows)
+        AS ended(job_id text, scheduled_at timestamptz, token text, verdict text,
+                 started_at timestamptz, finished_at timestamptz, error text, trace_id text)
+), locked AS MATERIALIZED (
+    SELECT job.job_id, job.claimed_tick, job.token, job.released_at
+      FROM {jobs} AS job
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM ended)
+     ORDER BY job.job_id COLLATE "C"
+       FOR UPDATE OF job
+), held AS MATERIALIZED (
+    SELECT ended.*,
+           coalesce(locked.token = ended.token AND locked.claimed_tick = ended.scheduled_at
+                    AND locked.released_at IS NULL, false) AS holds_lease
+      FROM locked JOIN ended ON ended.job_id = locked.job_id
+), told AS (
+    UPDATE {ticks} AS tick
+       SET released_at = clock_timestamp(), verdict = held.verdict, provisional = false, wanted = NULL,
+           started_at = held.started_at, finished_at = held.finished_at,
+           note = held.error, trace_id = held.trace_id
+      FROM held
+     WHERE tick.app = held.app AND tick.job_id = held.job_id AND tick.scheduled_at = held.scheduled_at
+       AND tick.token = held.token AND tick.released_at IS NULL
+    RETURNING tick.job_id
+), ending AS MATERIALIZED (
+    SELECT held.app, held.job_id, held.verdict, held.holds_lease,
+           held.job_id IN (SELECT job_id FROM told) AS told
+      FROM held
+), freed AS (
+    UPDATE {jobs} AS job
+       SET released_at = CASE WHEN holds_lease THEN clock_timestamp() ELSE job.released_at END,
+           last_verdict = CASE WHEN told THEN verdict ELSE job.last_verdict END,
+           last_success_at = CASE WHEN told AND verdict = 'ran' THEN clock_timestamp()
+                                  ELSE job.last_success_at END,
+           failures = CASE WHEN NOT told OR verdict = 'cancelled' THEN job.failures
+                           WHEN verdict = 'ran' THEN 0
+                           ELSE job.failures + 1 END
+      FROM ending
+     WHERE job.app = ending.app AND job.job_id = ending.job_id AND (holds_lease OR told)
+)
+SELECT count(*)::text FROM ending WHERE NOT told
+"""
+)
