@@ -113,8 +113,10 @@ class Answer:
 
     `store_time` is the store's clock (UTC) when it decided. `watermark` is the newest tick ever
     claimed of the job. `fence`, `attempt`, `previous_at` (the job's watermark before this claim) and
-    `owed_since` belong to a won bid. `claimed_by` is the label of the replica that holds the tick, where
-    known.
+    `owed_since` belong to a won bid: after `owed_since` every tick of the job is to have a verdict. That is
+    the latest of the job's registration, the last change of its schedule, the end of its last pause, and the
+    newest tick whose release has accounted for all before it. `claimed_by` is the label of the replica that
+    holds the tick, where known.
     """
 
     tick: Tick
@@ -169,7 +171,9 @@ class Release:
     """The end of a claim, by tick and token: it never touches a newer claim.
 
     Times are aware; None where the body never started. `error` is bounded text. `trace_id` is that of
-    the run's trace, 32 hex digits, where there is one.
+    the run's trace, 32 hex digits, where there is one. `missed` are earlier instants of the job that nobody
+    claimed: they get that verdict, unless they have a row. `accounts`: with it every tick of the job up to
+    this one has a verdict, or a claim.
     """
 
     tick: Tick
@@ -179,6 +183,8 @@ class Release:
     finished_at: datetime | None = None
     error: str | None = None
     trace_id: str | None = None
+    missed: tuple[datetime, ...] = ()
+    accounts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

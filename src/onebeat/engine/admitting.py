@@ -62,7 +62,7 @@ class Admitting:
             self._here.observe(TicksPassedOver(tick.job_id, owed.passed_over, tick.scheduled_at, owed.exact))
             return
         since = max(since, self._here.clock.now() - job.policy.catch_up_window)
-        self.backlog.owe(job.id, job.policy, missed_between(job.schedule, tick.scheduled_at, since, None))
+        self.backlog.owe(job.id, job.policy, missed_between(job.schedule, tick.scheduled_at, since))
 
     def offer(self, job_id: str) -> None:
         """Ask for what the job owes next, if anything, unless its id is busy."""
@@ -96,12 +96,13 @@ class Admitting:
         """Admit it in so many seconds."""
         self._delays.add(due, seconds)
 
-    def won(self, due: Due, answer: Answer) -> None:
-        """*due* is claimed: it is owed no more, and what lies before it is missed."""
+    def won(self, due: Due, answer: Answer) -> tuple[datetime, ...]:
+        """*due* is claimed: it is owed no more. Of what lies before it nobody had the rest (F-VERDICT)."""
         self.backlog.settle(due)
         job = self._jobs.get(due.tick.job_id)
-        if job is not None and not due.ordered:
-            self.note_missed(job, due.tick, answer.previous_at, answer.owed_since)
+        if job is None or due.ordered:
+            return ()
+        return missed_between(job.schedule, due.tick.scheduled_at, answer.owed_since)
 
     def refused(self, admission: Admission, due: Due, reason: Reason) -> bool:
         """Whether *due*, not run for *reason*, stays owed."""
@@ -117,14 +118,6 @@ class Admitting:
             self._unsettled.discard(admission.job_id)
         else:
             self.offer(admission.job_id)
-
-    def note_missed(
-        self, job: Job, tick: Tick, previous_at: datetime | None, owed_since: datetime | None
-    ) -> None:
-        """Write down what nobody claimed between *tick* and the job's one before (F-VERDICT)."""
-        if self._verdicts is not None:
-            for instant in missed_between(job.schedule, tick.scheduled_at, previous_at, owed_since):
-                self._verdicts.add(Record(Tick(job.id, instant), Verdict.MISSED))
 
     def forget(self, job_id: str) -> None:
         """The job is gone, and what it owes with it."""

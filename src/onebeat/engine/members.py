@@ -56,11 +56,7 @@ class Members:
             self._admitting.offer(job_id)
 
     def mourn(self, buried: Sequence[Buried]) -> None:
-        """Others are dead: they can no longer write down what they found missed."""
-        for lost in buried:
-            job = self._jobs.get(lost.tick.job_id)
-            if job is not None and lost.attempt == 1:
-                self._admitting.note_missed(job, lost.tick, lost.previous_at, lost.owed_since)
+        """Others are dead, and these ticks lost with them."""
         self._here.observe(TicksLost(tuple(lost.tick for lost in buried)))
 
     def renew(self) -> Sequence[Held]:

@@ -13,14 +13,12 @@ MOST_MISSED = 1_000
 
 
 def missed_between(
-    schedule: Schedule, tick_at: datetime, previous_at: datetime | None, owed_since: datetime | None
+    schedule: Schedule, tick_at: datetime, owed_since: datetime | None
 ) -> tuple[datetime, ...]:
-    """The due instants before *tick_at* that nobody claimed: after the newest claim, and after the job came
-    to owe its ticks; the newest MOST_MISSED, in order (F-VERDICT)."""
-    known = [instant for instant in (previous_at, owed_since) if instant is not None]
-    if not known:
+    """The due instants in (*owed_since*, *tick_at*), the newest MOST_MISSED, in order (F-VERDICT)."""
+    if owed_since is None:
         return ()
-    missed = islice(_back_from(schedule, tick_at, max(known)), MOST_MISSED)
+    missed = islice(_back_from(schedule, tick_at, owed_since), MOST_MISSED)
     return tuple(reversed(list(missed)))
 
 

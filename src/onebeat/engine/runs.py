@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -47,6 +48,15 @@ _VERDICTS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Won:
+    """A bid that was won, what lies missed before its tick, and whether that accounts for the job so far."""
+
+    bid: Bid
+    missed: tuple[datetime, ...]
+    accounts: bool
+
+
 class Refuse(Protocol):
     """What becomes of a due that was not won: whether it stays owed, so that nothing is told of it yet."""
 
@@ -68,7 +78,7 @@ class Runs:
         desk: Desk | None,
         releases: Releases | None,
         finished: Callable[[Admission], object],
-        won: Callable[[Due, Answer], object],
+        won: Callable[[Due, Answer], tuple[datetime, ...]],
         refused: Refuse,
         postpone: Callable[[Due, float], object],
     ) -> None:
@@ -135,8 +145,8 @@ class Runs:
             return
         admission.run.fence, admission.run.attempt = answer.fence, answer.attempt
         self._held.take(admission, bid)
-        self._won(due, answer)
-        self._spawn(admission, bid)
+        missed = self._won(due, answer)
+        self._spawn(admission, Won(bid, missed, accounts=not due.ordered))
 
     def _undecided(self, admission: Admission, due: Due, error: ClaimFailed) -> None:
         if admission.run.cause is not None:
@@ -169,21 +179,21 @@ class Runs:
             self._end(admission, Ended(outcome, reason, error), claimed_by)
         self._finished(admission)
 
-    def _spawn(self, admission: Admission, bid: Bid | None) -> None:
-        self._tasks.spawn(self._run(admission, bid), context=admission.context)
+    def _spawn(self, admission: Admission, won: Won | None) -> None:
+        self._tasks.spawn(self._run(admission, won), context=admission.context)
 
-    async def _run(self, admission: Admission, bid: Bid | None) -> None:
+    async def _run(self, admission: Admission, won: Won | None) -> None:
         timer = self._deadline_timer(admission)
         ended = await self._attempt.run(admission)
         if timer is not None:
             timer.cancel()
         admission.unwatch()
-        if bid is not None and self._releases is not None:
-            release = _release(bid, admission.run, ended)
+        if won is not None and self._releases is not None:
+            release = _release(won, admission.run, ended)
             # An app may cancel every task of its loop: the release goes on, and the id must become free.
             with suppress(asyncio.CancelledError):
-                await self._releases.release(release, bid.lease)
-            self._held.give_back(bid, release)
+                await self._releases.release(release, won.bid.lease)
+            self._held.give_back(won.bid, release)
         self._end(admission, ended)
         self._finished(admission)
 
@@ -203,11 +213,18 @@ class Runs:
         self._observe(TickEnded(tick, ended.outcome, ended.reason, delay, ended.error, claimed_by))
 
 
-def _release(bid: Bid, run: Run, ended: Ended) -> Release:
-    verdict = _VERDICTS[ended.outcome, ended.reason]
-    error = None if ended.error is None else bounded_text(ended.error)
-    started_at, finished_at = ended.started_at, ended.finished_at
-    return Release(bid.tick, bid.token, verdict, started_at, finished_at, error, run.trace_id)
+def _release(won: Won, run: Run, ended: Ended) -> Release:
+    return Release(
+        won.bid.tick,
+        won.bid.token,
+        _VERDICTS[ended.outcome, ended.reason],
+        ended.started_at,
+        ended.finished_at,
+        None if ended.error is None else bounded_text(ended.error),
+        run.trace_id,
+        won.missed,
+        won.accounts,
+    )
 
 
 def bounded_text(error: BaseException) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from onebeat.claims import ClaimStore
 from onebeat.errors import ClaimFailed
-from onebeat.model import Answer, Bid, Release, Replica
+from onebeat.fleet import Buried, Facts, FleetStore, Held, Pulse, Registered, Registration
+from onebeat.model import Answer, Bid, Record, Release, Replica
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.skewed import SkewedClock
 
@@ -90,7 +92,7 @@ class Weather:
 
 
 class Road:
-    """A ClaimStore: the one behind it, with everything that may happen on the way there and back."""
+    """A ClaimStore with its fleet's side: the one behind it, and all that may happen on the way to it."""
 
     loop_bound = None
 
@@ -105,12 +107,15 @@ class Road:
         chance: Random,
         decided: Callable[[Sequence[Bid], Sequence[Answer]], object],
         released: Callable[[Sequence[Release]], object],
+        buried: Callable[[Sequence[Buried]], object],
+        reasserted: Callable[[Sequence[Held]], object],
         note: Callable[[str], object],
     ) -> None:
         self.label = store.label
         self.tolerance = store.tolerance
         self.closed = False
         self._store = store
+        self._fleet = cast(FleetStore, store)
         self._timeline = timeline
         self._clock = clock
         self._weather = weather
@@ -118,6 +123,8 @@ class Road:
         self._chance = chance
         self._decided = decided
         self._released = released
+        self._buried = buried
+        self._reasserted = reasserted
         self._note = note
 
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
@@ -140,6 +147,42 @@ class Road:
 
     async def repair(self, *, app: str, job_id: str) -> bool:
         return await self._store.repair(app=app, job_id=job_id)
+
+    async def join(
+        self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: datetime
+    ) -> Sequence[Registered]:
+        return await self._there_and_back(
+            lambda: self._fleet.join(registrations, replica=replica, facts=facts, now=now)
+        )
+
+    async def beat(self, *, replica: Replica, now: datetime, ttl: timedelta) -> Pulse:
+        return await self._there_and_back(lambda: self._fleet.beat(replica=replica, now=now, ttl=ttl))
+
+    async def bury(self, *, replica: Replica, ttl: timedelta) -> Sequence[Buried]:
+        async def ask() -> Sequence[Buried]:
+            buried = await self._fleet.bury(replica=replica, ttl=ttl)
+            self._buried(buried)
+            return buried
+
+        return await self._there_and_back(ask)
+
+    async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
+        async def ask() -> Sequence[bool]:
+            kept = await self._fleet.reassert(claims, replica=replica)
+            self._reasserted([claim for claim, is_kept in zip(claims, kept, strict=True) if is_kept])
+            return kept
+
+        return await self._there_and_back(ask)
+
+    async def record(self, records: Sequence[Record], *, replica: Replica) -> None:
+        await self._there_and_back(lambda: self._fleet.record(records, replica=replica))
+
+    async def leave(self, *, replica: Replica) -> None:
+        await self._there_and_back(lambda: self._fleet.leave(replica=replica))
+
+    async def asked(self, *, app: str) -> None:
+        """On this road nobody calls: what is asked is seen with the next beat."""
+        await asyncio.get_running_loop().create_future()
 
     async def close(self) -> None:
         """The store is the fleet's."""

@@ -12,11 +12,12 @@ from itertools import count
 
 from onebeat.claims import ClaimStore
 from onebeat.engine.here import identities
+from onebeat.history import MOST_ROWS, TickFilter, history_side
 from onebeat.model import Bid, Replica, Ruling, Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.faults import CALM, Faults, Weather
-from onebeat.testing.replica import APP, SimulatedReplica
+from onebeat.testing.replica import APP, TTL, SimulatedReplica
 from onebeat.testing.story import SimulatedJob, Story
 
 MakeStore = Callable[[FakeClock], ClaimStore]
@@ -98,11 +99,24 @@ class Fleet:
         for replica in self._alive():
             replica.retire_jobs()
         await self._come_to_rest()
+        if self._story.crashed:
+            await self._timeline.advance(seconds=3 * TTL)  # the dead are found, and their ticks lost
         self._story.still_busy += self._busy_replicas() + await self._blocked_jobs()
         for replica in self._replicas:
             replica.bury() if replica.dead else replica.scheduler.stop()
         await self._timeline.advance(minutes=1)
         self._story.still_busy += [f"{replica.name} did not stop" for replica in self._unstopped()]
+        await self._read_verdicts()
+
+    async def _read_verdicts(self) -> None:
+        """What the history says in the end, of a store that has one."""
+        history, after = history_side(self._store), None
+        while history is not None:
+            page = await history.ticks(TickFilter(), app=APP, limit=MOST_ROWS, after=after)
+            self._story.verdicts |= {row.tick: (row.verdict, row.attempt) for row in page.rows}
+            if page.next is None:
+                return
+            after = page.next
 
     def _boot(self) -> None:
         if self._story.closing_at is not None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import combinations, pairwise
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
-from onebeat.model import Outcome, Reason, Tick
+from onebeat.model import Outcome, Reason, Tick, Verdict
 from onebeat.schedules.dues import due_between
 from onebeat.testing.story import Entry, SimulatedJob, Story, told
 
@@ -20,9 +20,9 @@ _DELAYED = (Reason.CANCELLED, Reason.BUSY, Reason.OVERLAPPED)
 
 
 def never_twice(story: Story) -> list[str]:
-    """C-ONE: no tick is started by two replicas, or twice by one."""
-    starts = Counter(entry.tick for entry in story.ledger)
-    return [f"{told(tick)} started {times} times" for tick, times in starts.items() if times > 1]
+    """C-ONE: no attempt at a tick is started by two replicas, or twice by one."""
+    starts = Counter((entry.tick, entry.attempt) for entry in story.ledger)
+    return [f"{told(tick)} started {times} times" for (tick, _), times in starts.items() if times > 1]
 
 
 def won_in_order(story: Story) -> list[str]:
@@ -37,7 +37,8 @@ def won_in_order(story: Story) -> list[str]:
 
 
 def no_overlap(story: Story) -> list[str]:
-    """C-LEASE: with overlap forbidden, a run meets an earlier one only when that one's lease is over."""
+    """C-LEASE, C-CRASH: with overlap forbidden, a run meets an earlier one only when that one's lease is
+    over, or its replica has been declared dead."""
     found = []
     for job in story.jobs.values():
         if job.may_overlap:
@@ -105,6 +106,32 @@ def none_missing(story: Story) -> list[str]:
     ]
 
 
+def every_tick_has_a_verdict(story: Story) -> list[str]:
+    """F-VERDICT: whatever befell a tick, once a later one of its job has ended the history says what."""
+    found = []
+    for job in story.jobs.values():
+        ended = [tick for tick, (verdict, _) in story.verdicts.items() if tick.job_id == job.id and verdict]
+        newest = max(ended, default=None)
+        for tick in story.owed(job) if newest is not None else ():
+            if tick < newest and story.verdicts.get(tick, (None, 0))[0] is None:
+                found.append(f"{told(tick)} has no verdict")
+    return found
+
+
+def verdicts_agree_with_the_ledger(story: Story) -> list[str]:
+    """F-VERDICT: the history says of no tick that it ran which no body finished, and of none that nobody ran
+    it which one did."""
+    finished = {entry.tick for entry in story.ledger if entry.ended is not None}
+    started = {entry.tick for entry in story.ledger}
+    found = []
+    for tick, (verdict, _) in story.verdicts.items():
+        if verdict is Verdict.RAN and tick not in finished:
+            found.append(f"{told(tick)} is said to have run, and no body ended")
+        if verdict in (Verdict.MISSED, Verdict.OVERLAPPED, Verdict.PAUSED) and tick in started:
+            found.append(f"{told(tick)} is said to be {verdict}, and a body began")
+    return found
+
+
 def one_outcome_each(story: Story) -> list[str]:
     """T-METRIC: each tick a replica evaluates ends in exactly one outcome there, or is passed over."""
     found: list[str] = []
@@ -125,6 +152,8 @@ INVARIANTS: tuple[Invariant, ...] = (
     ids_free_at_the_end,
     claims_given_back,
     none_missing,
+    every_tick_has_a_verdict,
+    verdicts_agree_with_the_ledger,
     one_outcome_each,
 )
 
@@ -152,11 +181,14 @@ def _end(story: Story, entry: Entry) -> datetime:
 
 def _lapsed(story: Story, earlier: Entry, later: Entry) -> bool:
     """Whether the lease of the earlier run was over, by the store's clock, when the later claim was won."""
-    won = {win.tick: win for win in story.wins}
-    if earlier.tick not in won or later.tick not in won:
+    won = {(win.tick, win.replica): win for win in story.wins}
+    one, other = (won.get((entry.tick, entry.replica)) for entry in (earlier, later))
+    if one is None or other is None:
         return False
-    lease = won[earlier.tick].lease
-    return lease is None or won[later.tick].at >= won[earlier.tick].at + lease
+    died_at = story.lost.get(earlier.tick)
+    return (
+        one.lease is None or other.at >= one.at + one.lease or (died_at is not None and other.at >= died_at)
+    )
 
 
 def _ends_within_its_period(job: SimulatedJob, moment: datetime) -> bool:

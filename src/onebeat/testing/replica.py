@@ -20,6 +20,7 @@ from onebeat.testing.story import Entry, SimulatedJob, Story
 APP = "fleet"
 _CLAIM_TIMEOUT = 2.0
 _TIMEOUT, _LEASE_MARGIN, _SHUTDOWN_TIMEOUT = 4.0, 1.0, 3.0
+TTL = 4.0
 
 _silent = logging.getLogger("onebeat.testing.silent")
 _silent.propagate = False
@@ -52,6 +53,8 @@ class SimulatedReplica:
             chance=self._chance,
             decided=lambda bids, answers: story.decided(name, bids, answers),
             released=story.released,
+            buried=story.buried,
+            reasserted=story.reasserted,
             note=lambda text: story.note(f"{name} {text}"),
         )
         self.scheduler = self._scheduler()
@@ -97,6 +100,7 @@ class SimulatedReplica:
             lease_margin=_LEASE_MARGIN,
             claim_timeout=_CLAIM_TIMEOUT,
             shutdown_timeout=_SHUTDOWN_TIMEOUT,
+            ttl=TTL,
             observers=[_Ear(self)],
             clock=self.clock,
             logger=_silent,
@@ -108,7 +112,7 @@ class SimulatedReplica:
     def _body(self, job: SimulatedJob) -> Work:
         async def body(run: Run) -> None:
             assert run.tick is not None, "a fleet runs nothing on demand"
-            entry = Entry(run.tick, self.name, run.fence, self._story.now, self.clock.now())
+            entry = Entry(run.tick, self.name, run.fence, self._story.now, self.clock.now(), run.attempt)
             self._story.began(entry)
             try:
                 await self.clock.sleep(self._chance.uniform(0, job.takes))

@@ -9,7 +9,8 @@ from itertools import takewhile
 from typing import Any
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
-from onebeat.model import Answer, Bid, Release, Tick
+from onebeat.fleet import Buried, Held
+from onebeat.model import Answer, Bid, Release, Tick, Verdict
 from onebeat.schedule import Schedule
 from onebeat.schedules.dues import due_after
 from onebeat.testing.clock import FakeClock
@@ -39,6 +40,7 @@ class Entry:
     fence: int | None
     started: datetime
     own_time: datetime
+    attempt: int = 1
     ended: datetime | None = None
 
 
@@ -78,6 +80,8 @@ class Story:
         self.ledger: list[Entry] = []
         self.wins: list[Win] = []
         self.given_back: set[str] = set()
+        self.lost: dict[Tick, datetime] = {}
+        self.verdicts: dict[Tick, tuple[Verdict | None, int]] = {}
         self.heard: list[Heard] = []
         self._began_at = self.ready_at = timeline.now()
         self.closing_at: datetime | None = None
@@ -112,6 +116,15 @@ class Story:
 
     def released(self, releases: Sequence[Release]) -> None:
         self.given_back.update(release.token for release in releases)
+
+    def buried(self, buried: Sequence[Buried]) -> None:
+        for lost in buried:
+            self.lost[lost.tick] = self.now
+            self.note(f"store: {told(lost.tick)} is lost, its replica declared dead")
+
+    def reasserted(self, claims: Sequence[Held]) -> None:
+        for claim in claims:
+            self.note(f"store: {told(claim.tick)} is taken up again")
 
     def report(self, replica: str, own_time: datetime, event: object) -> None:
         if not isinstance(event, SchedulerStarted | TickEnded | TicksPassedOver):
