@@ -28,6 +28,7 @@ from onebeat.engine.signals import on_stop_signals
 from onebeat.engine.slots import Slots
 from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
 from onebeat.events import ForkIgnored, Observer
+from onebeat.fleet import fleet_side
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.logs import LogObserver
 from onebeat.observers.relay import Relay
@@ -122,6 +123,8 @@ class Scheduler(JobDecorators):
         already; then nothing is registered.
         """
         terms = self._settings.policy.with_keywords(policy)
+        if self._store is not None and fleet_side(self._store) is None:
+            terms.check_bounded()
         job = Job(checked_name("job_id", job_id), _hashable(schedule_of(schedule)), Body.of(work), terms)
         with self._registering:
             if job_id in self._jobs:

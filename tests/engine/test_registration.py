@@ -21,7 +21,7 @@ from onebeat import (
     every,
 )
 from onebeat.events import Event, SchedulerStarted
-from tests.engine.given import Given
+from tests.engine.given import Given, Through
 
 
 def work() -> None: ...
@@ -94,14 +94,21 @@ def test_an_id_registered_twice_is_refused_and_the_first_job_stays(given: Given)
 
 
 def test_timeout_none_needs_a_lease_or_overlap_or_no_claim(given: Given) -> None:
-    """C-LEASE: else nothing would bound the claim of a replica that died."""
-    scheduler = given.scheduler(timeout=None)
+    """C-LEASE: on a store without a heartbeat nothing else would bound the claim of a replica that died."""
+    scheduler = given.scheduler(Through(given.store), timeout=None)
     with pytest.raises(InvalidJob, match="lease="):
         scheduler.add("a", every(60), work)
     scheduler.add("leased", every(60), work, lease=90)
     scheduler.add("overlaps", every(60), work, overlap="allow")
     scheduler.add("everywhere", every(60), work, on_every_replica=True)
     assert len(scheduler.jobs) == 3
+
+
+def test_without_a_timeout_a_heartbeat_is_bound_enough(given: Given) -> None:
+    """C-LEASE: where a death is told by the heartbeat, timeout=None needs no lease."""
+    for scheduler in (given.scheduler(), given.scheduler(given.store)):
+        scheduler.add("a", every(60), work, timeout=None)
+        assert [job.policy.claim_lease for job in scheduler.jobs] == [timedelta(days=36_500)]
 
 
 def test_the_lease_is_the_timeout_and_a_margin_capped_against_overflow(given: Given) -> None:

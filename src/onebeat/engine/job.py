@@ -104,19 +104,24 @@ class Policy:
 
     @property
     def claim_lease(self) -> timedelta | None:
-        """How long a claim blocks later ticks (C-LEASE); None when overlap is allowed.
-
-        Raises InvalidJob when nothing bounds it.
-        """
+        """How long a claim blocks later ticks (C-LEASE); None when overlap is allowed. A claim of a body
+        without a timeout blocks them until it ends, or its replica is declared dead."""
         if self.overlap == "allow":
             return None
         if self.lease is not None:
             return self.lease
-        if self.timeout is None:
+        return LONGEST if self.timeout is None else min(self.timeout + self.lease_margin, LONGEST)
+
+    def check_bounded(self) -> None:
+        """Raise InvalidJob when a claim would block later ticks for ever if its replica died."""
+        claims = self.overlap != "allow" and not self.on_every_replica
+        if claims and self.lease is None and self.timeout is None:
             raise InvalidJob(
-                "timeout", None, "a timeout, or a lease", 'give lease=, or allow overlap="allow"'
+                "timeout",
+                None,
+                "a timeout, or a lease",
+                'this store has no heartbeat to tell a death by: give lease=, or allow overlap="allow"',
             )
-        return min(self.timeout + self.lease_margin, LONGEST)
 
 
 _WORDS = {
@@ -154,5 +159,3 @@ class Job:
 
     def __post_init__(self) -> None:
         checked_name("job_id", self.id)
-        if not self.policy.on_every_replica:
-            _ = self.policy.claim_lease  # refused here, not at the first tick
