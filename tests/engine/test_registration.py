@@ -62,7 +62,6 @@ def test_an_id_may_be_any_text(given: Given, job_id: str) -> None:
         ({"timeout": 0}, InvalidSetting, "timeout"),
         ({"timeout": float("nan")}, InvalidSetting, "timeout"),
         ({"timeout": "5"}, InvalidSetting, "timeout"),
-        ({"timeout": None}, InvalidJob, "timeout"),
         ({"lease": -1}, InvalidSetting, "lease"),
         ({"lease": float("inf")}, InvalidSetting, "lease"),
         ({"lease_margin": timedelta(0)}, InvalidSetting, "lease_margin"),
