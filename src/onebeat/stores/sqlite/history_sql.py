@@ -81,8 +81,9 @@ def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
     if which.job_id is not None:
         conditions.append("job_id = :job_id")
         values["job_id"] = which.job_id
-    if which.prefix is not None:
-        conditions.append("job_id BETWEEN :first AND :last")
+    if which.prefix:
+        # The plus keeps to the index by time: by that of the jobs, all their ticks would be sorted first.
+        conditions.append("+job_id BETWEEN :first AND :last")
         values["first"], values["last"] = prefix_range(which.prefix)
     if which.verdicts:
         values.update((f"verdict_{n}", verdict.value) for n, verdict in enumerate(which.verdicts))
