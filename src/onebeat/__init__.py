@@ -26,6 +26,7 @@ from onebeat.errors import (
 from onebeat.model import Outcome, Reason, Tick, Verdict
 from onebeat.schedule import Schedule
 from onebeat.scheduler import Scheduler
+from onebeat.schedules.closed import dates, weekdays
 from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
@@ -68,10 +69,12 @@ __all__ = [
     "cron",
     "current_run",
     "daily",
+    "dates",
     "every",
     "explain",
     "hourly",
     "is_local_time",
     "parse",
     "run",
+    "weekdays",
 ]

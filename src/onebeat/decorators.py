@@ -15,7 +15,7 @@ from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
 from onebeat.schedules.hourly import hourly
-from onebeat.schedules.wall import Fold, Gap
+from onebeat.schedules.wall import ClockChange, Fold, Gap
 
 F = TypeVar("F", bound=Work)
 
@@ -49,12 +49,13 @@ class JobDecorators(ABC):
         seconds: bool = False,
         gap: Gap = "skip",
         fold: Fold = "both",
+        policy: ClockChange | None = None,
         job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
+        **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.cron`."""
-        schedule = cron(text, tz=tz, extended=extended, seconds=seconds, gap=gap, fold=fold)
-        return self.job(schedule, job_id=job_id, **policy)
+        schedule = cron(text, tz=tz, extended=extended, seconds=seconds, gap=gap, fold=fold, policy=policy)
+        return self.job(schedule, job_id=job_id, **keywords)
 
     def every(
         self,
@@ -65,11 +66,11 @@ class JobDecorators(ABC):
         minutes: float = 0,
         seconds: float = 0,
         job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
+        **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.every`."""
         schedule = every(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self.job(schedule, job_id=job_id, **policy)
+        return self.job(schedule, job_id=job_id, **keywords)
 
     def hourly(
         self,
@@ -77,11 +78,12 @@ class JobDecorators(ABC):
         tz: str = "UTC",
         gap: Gap = "skip",
         fold: Fold = "both",
+        policy: ClockChange | None = None,
         job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
+        **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.hourly`."""
-        return self.job(hourly(*minutes, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
+        return self.job(hourly(*minutes, tz=tz, gap=gap, fold=fold, policy=policy), job_id=job_id, **keywords)
 
     def daily(
         self,
@@ -91,8 +93,10 @@ class JobDecorators(ABC):
         tz: str = "UTC",
         gap: Gap = "skip",
         fold: Fold = "both",
+        policy: ClockChange | None = None,
         job_id: str | None = None,
-        **policy: Unpack[PolicyKeywords],
+        **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.daily`."""
-        return self.job(daily(hour, minute, tz=tz, gap=gap, fold=fold), job_id=job_id, **policy)
+        schedule = daily(hour, minute, tz=tz, gap=gap, fold=fold, policy=policy)
+        return self.job(schedule, job_id=job_id, **keywords)

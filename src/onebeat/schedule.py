@@ -22,3 +22,16 @@ class Schedule(Protocol):
 
     def matches(self, moment: datetime) -> bool:
         """Whether *moment* is itself a due instant, to the microsecond."""
+
+
+@runtime_checkable
+class PerJob(Protocol):
+    """A schedule that may depend on the job it is for: registering a job asks it for that job's own."""
+
+    def for_job(self, job_id: str) -> Schedule:
+        """The schedule of *job_id*, the same on every replica; itself when it does not depend on it."""
+
+
+def for_job(schedule: Schedule, job_id: str) -> Schedule:
+    """*schedule* as it is for *job_id*."""
+    return schedule.for_job(job_id) if isinstance(schedule, PerJob) else schedule

@@ -26,13 +26,14 @@ from onebeat.engine.settings import Settings
 from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.signals import on_stop_signals
 from onebeat.engine.slots import Slots
+from onebeat.engine.transaction import check_transactional
 from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
 from onebeat.events import ForkIgnored, Observer
 from onebeat.fleet import fleet_side
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.logs import LogObserver
 from onebeat.observers.relay import Relay
-from onebeat.schedule import Schedule
+from onebeat.schedule import Schedule, for_job
 from onebeat.schedules.parse import schedule_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,9 @@ class Scheduler(JobDecorators):
         terms = self._settings.policy.with_keywords(policy)
         if self._store is not None and fleet_side(self._store) is None:
             terms.check_bounded()
-        job = Job(checked_name("job_id", job_id), _hashable(schedule_of(schedule)), Body.of(work), terms)
+        due = _hashable(for_job(schedule_of(schedule), checked_name("job_id", job_id)))
+        job = Job(job_id, due, Body.of(work), terms)
+        check_transactional(terms, job.body, self._store)
         with self._registering:
             if job_id in self._jobs:
                 raise JobExists(job_id)

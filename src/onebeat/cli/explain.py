@@ -14,7 +14,15 @@ from onebeat.schedules.explain import explain
 @click.option(
     "--count", type=click.IntRange(min=0, max=1000), default=5, show_default=True, help="How many instants."
 )
-def command(expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int) -> None:
+def command(
+    expression: str,
+    tz: str,
+    moment: str | None,
+    extended: bool,
+    job_id: str | None,
+    seconds: bool,
+    count: int,
+) -> None:
     """Say what EXPR means.
 
     In a sentence, by its next instants, and with warnings of what the changes of the clock do to it.
@@ -22,7 +30,7 @@ def command(expression: str, tz: str, moment: str | None, extended: bool, second
     EXPR is a cron text ("0 9 * * MON-FRI"), a descriptor (@daily) or "@every 90s", and may begin with its
     own zone (CRON_TZ=Europe/Berlin). Warnings look a year ahead.
     """
-    schedule, shown_in = read_expression(expression, tz, extended, seconds)
+    schedule, shown_in = read_expression(expression, tz, extended, seconds, job_id)
     explanation = explain(schedule, after=read_moment(moment, shown_in), count=count)
     click.echo(explanation.sentence)
     for instant in explanation.instants:

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import click
 
 from onebeat.clock import SystemClock
+from onebeat.schedule import Schedule, for_job
 from onebeat.schedules.cron import Cron, cron
-from onebeat.schedules.every import Every
 from onebeat.schedules.local import zone, zone_name
 
 _Command = Callable[..., Any]
@@ -25,7 +25,8 @@ _PARAMETERS = (
         metavar="INSTANT",
         help="Look from here (default: now): ISO 8601, without an offset in the schedule's zone.",
     ),
-    click.option("--extended", is_flag=True, help="Also read 7 for Sunday, L, W, # and ranges that wrap."),
+    click.option("--extended", is_flag=True, help="Also read 7 for Sunday, L, W, #, H and ranges that wrap."),
+    click.option("--job", "job_id", metavar="ID", help="The job whose id H is drawn from."),
     click.option("--seconds", is_flag=True, help="Read six fields, seconds first."),
 )
 
@@ -37,9 +38,13 @@ def expression_parameters(function: _Command) -> _Command:
     return function
 
 
-def read_expression(expression: str, tz: str, extended: bool, seconds: bool) -> tuple[Cron | Every, ZoneInfo]:
+def read_expression(
+    expression: str, tz: str, extended: bool, seconds: bool, job_id: str | None
+) -> tuple[Schedule, ZoneInfo]:
     """The schedule, and the zone to show its instants in. Raises InvalidSchedule."""
-    schedule = cron(expression, tz=tz, extended=extended, seconds=seconds)
+    schedule: Schedule = cron(expression, tz=tz, extended=extended, seconds=seconds)
+    if job_id is not None:
+        schedule = for_job(schedule, job_id)
     return schedule, zone(schedule.tz if isinstance(schedule, Cron) else zone_name(tz))
 
 

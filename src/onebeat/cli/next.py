@@ -23,7 +23,14 @@ from onebeat.schedules.dues import due_after
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON array of texts.")
 def command(
-    expression: str, tz: str, moment: str | None, extended: bool, seconds: bool, count: int, as_json: bool
+    expression: str,
+    tz: str,
+    moment: str | None,
+    extended: bool,
+    job_id: str | None,
+    seconds: bool,
+    count: int,
+    as_json: bool,
 ) -> None:
     """Print the next instants of EXPR.
 
@@ -33,7 +40,7 @@ def command(
     own zone (CRON_TZ=Europe/Berlin). Prints nothing if it is never due again, fewer than --count if there
     are fewer.
     """
-    schedule, shown_in = read_expression(expression, tz, extended, seconds)
+    schedule, shown_in = read_expression(expression, tz, extended, seconds, job_id)
     instants = due_after(schedule, read_moment(moment, shown_in))
     texts = (written_in(shown_in, instant).isoformat() for instant in islice(instants, count))
     if as_json:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
 
 from onebeat.errors import InvalidSchedule
+from onebeat.schedules.compose import Composable
 from onebeat.schedules.days import days_of
 from onebeat.schedules.every import Every, every_seconds
 from onebeat.schedules.fields import (
@@ -19,9 +22,10 @@ from onebeat.schedules.fields import (
     Misread,
     read_field,
 )
+from onebeat.schedules.hashed import drawn, has_hash
 from onebeat.schedules.local import plain
 from onebeat.schedules.timetable import Timetable
-from onebeat.schedules.wall import Fold, Gap, wall_of
+from onebeat.schedules.wall import ClockChange, Fold, Gap, Wall, wall_of
 
 _LONGEST = 1024
 _KINDS = (SECOND, MINUTE, HOUR, MONTHDAY, MONTH, WEEKDAY)
@@ -59,6 +63,49 @@ class Cron(Timetable):
         return f"cron({self.text!r}{self.wall.settings}{switches})"
 
 
+@dataclass(frozen=True, slots=True)
+class HashedCron(Composable):
+    """A cron text with `H` in it: complete once it is bound to a job, and until then due at no time."""
+
+    text: str
+    wall: Wall
+    seconds: bool
+    policy: ClockChange | None
+
+    def for_job(self, job_id: str) -> Cron:
+        """The schedule of the job *job_id*: every `H` is a value drawn from that id."""
+        kinds = _KINDS if self.seconds else _KINDS[1:]
+        words = [drawn(word, kind, job_id) for word, kind in zip(self.text.split(), kinds, strict=True)]
+        return cast(Cron, cron(" ".join(words), *self._settings))  # there is no H left in the text
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        raise self._unbound()
+
+    def previous_before(self, moment: datetime) -> datetime | None:
+        raise self._unbound()
+
+    def matches(self, moment: datetime) -> bool:
+        raise self._unbound()
+
+    def __repr__(self) -> str:
+        settings = f", tz={self.wall.tz!r}, policy={self.policy!r}" if self.policy else self.wall.settings
+        return f"cron({self.text!r}{settings}, extended=True{', seconds=True' * self.seconds})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return cron, (self.text, *self._settings)
+
+    @property
+    def _settings(self) -> tuple[str, bool, bool, Gap, Fold, ClockChange | None]:
+        """The arguments of `cron` beside the text."""
+        if self.policy:
+            return self.wall.tz, True, self.seconds, "skip", "both", self.policy
+        return self.wall.tz, True, self.seconds, self.wall.gap, self.wall.fold, None
+
+    def _unbound(self) -> InvalidSchedule:
+        hint = 'for_job("its id") binds it, as registering a job does; on the command line --job'
+        return InvalidSchedule("cron", self.text, "a schedule bound to a job: H is drawn from its id", hint)
+
+
 def cron(
     text: str,
     tz: str = "UTC",
@@ -66,20 +113,24 @@ def cron(
     seconds: bool = False,
     gap: Gap = "skip",
     fold: Fold = "both",
-) -> Cron | Every:
+    policy: ClockChange | None = None,
+) -> Cron | Every | HashedCron:
     """Due when the wall clock in *tz* matches *text*: `*/15 9-17 * * MON-FRI`, `@daily`, `@every 90s`.
 
     A zone in front of the text (`CRON_TZ=Europe/Berlin 0 9 * * *`) goes before *tz*. *extended* also reads
     7 for Sunday, L, W, # and ranges that wrap around; *seconds* reads six fields, seconds first.
     *gap* says what becomes of a wall time that does not exist: "skip" it, or run right "after" the gap;
-    *fold* at which of the two instants of a repeated one it is due.
+    *fold* at which of the two instants of a repeated one it is due; *policy* "vixie" says both as Debian's
+    cron does.
+    With *extended*, `H` in a field is a value drawn from the job's id: the schedule is bound when a job is
+    registered with it.
     """
     text = _checked_text(text)
     for name, switch in (("extended", extended), ("seconds", seconds)):
         if not isinstance(switch, bool):
             raise InvalidSchedule(name, switch, "True or False")
     zone, body = _zone_and_body(text)
-    wall = wall_of(tz if zone is None else zone, gap, fold)
+    wall = wall_of(tz if zone is None else zone, gap, fold, policy)
     if body.startswith(_EVERY):
         from onebeat.schedules.durations import read_duration  # fractions are slow to import
 
@@ -89,7 +140,11 @@ def cron(
         fields = _read_descriptor(text, body, extended)
     else:
         fields = _read_fields(text, words, extended, seconds)
+    if extended and any(map(has_hash, words)):
+        return HashedCron(" ".join(words), wall, seconds, policy and "vixie")
     second, minute, hour, monthday, month, weekday = fields
+    if policy and (minute.wild or hour.wild):
+        wall = wall_of(wall.tz, gap, fold, policy, fixed=False)
     days = days_of(monthday, month, weekday)
     return Cron(hour.mask, minute.mask, second.mask, days, wall, " ".join(words), extended, seconds)
 
@@ -140,9 +195,11 @@ def _read_fields(text: str, words: list[str], extended: bool, seconds: bool) -> 
     fields = []
     try:
         for word, kind in zip(words, kinds, strict=True):
-            fields.append(read_field(word, kind, extended))
+            fields.append(read_field(drawn(word, kind, "") if extended else word, kind, extended))
     except Misread as error:
-        column = _columns(text)[len(fields) - len(words)] + error.offset
+        place = len(fields) - len(words)
+        # What was drawn is not as long as what was written.
+        column = _columns(text)[place] + (0 if extended and has_hash(words[place]) else error.offset)
         name = f"{kind.name} (column {column})"
         raise InvalidSchedule(name, error.got, error.expected, error.hint) from None
     return fields if seconds else [_ON_THE_MINUTE, *fields]

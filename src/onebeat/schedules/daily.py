@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onebeat.schedules.days import EVERY_DAY
 from onebeat.schedules.local import checked_number
 from onebeat.schedules.timetable import Timetable
-from onebeat.schedules.wall import Fold, Gap, wall_of
+from onebeat.schedules.wall import ClockChange, Fold, Gap, wall_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,8 +29,15 @@ class Daily(Timetable):
         return f"daily({self.hour}, {self.minute}{self.wall.settings})"
 
 
-def daily(hour: int, minute: int = 0, tz: str = "UTC", gap: Gap = "skip", fold: Fold = "both") -> Daily:
+def daily(
+    hour: int,
+    minute: int = 0,
+    tz: str = "UTC",
+    gap: Gap = "skip",
+    fold: Fold = "both",
+    policy: ClockChange | None = None,
+) -> Daily:
     """Due at *hour*:*minute* of every day in *tz*."""
     hours = 1 << checked_number("hour", hour, 23)
     minutes = 1 << checked_number("minute", minute, 59)
-    return Daily(hours, minutes, 1, EVERY_DAY, wall_of(tz, gap, fold))
+    return Daily(hours, minutes, 1, EVERY_DAY, wall_of(tz, gap, fold, policy))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from onebeat.schedules.closed import Closed, Dates, Weekdays
 from onebeat.schedules.days import EVERY_DAY, Days
 from onebeat.schedules.rare_days import LastDay, NthWeekday, RareDays, Workday
 from onebeat.schedules.timetable import Timetable
@@ -53,6 +54,17 @@ def days_in_words(days: Days) -> str:
     months = _bits(days.months)
     within = "" if len(months) == 12 else f"in {_listed(months, lambda month: _MONTHS[month - 1])}"
     return " ".join(words for words in (chosen or "every day", within) if words)
+
+
+def days_off_in_words(closed: Closed) -> str:
+    """The days that are taken away from a schedule."""
+    match closed:
+        case Weekdays(_, mask):
+            return _listed(_bits(mask), _WEEKDAYS.__getitem__)
+        case Dates():
+            return listing(closed.texts)
+        case _:
+            return repr(closed)
 
 
 def listing(words: Iterable[str]) -> str:

@@ -9,14 +9,19 @@ from itertools import islice
 
 from onebeat.errors import InvalidSchedule
 from onebeat.schedule import Schedule
+from onebeat.schedules.between import Between
+from onebeat.schedules.closed import Closed
+from onebeat.schedules.compose import plain_parts
 from onebeat.schedules.dues import due_after
-from onebeat.schedules.english import days_in_words, listing, times_in_words
+from onebeat.schedules.english import days_in_words, days_off_in_words, listing, times_in_words
 from onebeat.schedules.every import Every
 from onebeat.schedules.instants import EPOCH, epoch_seconds
 from onebeat.schedules.local import instant_or_now
 from onebeat.schedules.parse import schedule_of
 from onebeat.schedules.timetable import EVERY_HOUR, Timetable
+from onebeat.schedules.union import Union
 from onebeat.schedules.wall import Shift
+from onebeat.schedules.without import Without
 
 _YEAR_AHEAD = 366 * 86_400
 _MOST_TIMES = 3
@@ -43,7 +48,8 @@ def explain(
         raise InvalidSchedule("count", count, f"a whole number from 0 to {_MOST_INSTANTS}")
     known, moment = schedule_of(schedule, tz), instant_or_now("after", after)
     instants = tuple(islice(due_after(known, moment), count))
-    warnings = _warnings(known, moment) if isinstance(known, Timetable) else ()
+    tables = (part for part in plain_parts(known) if isinstance(part, Timetable))
+    warnings = dict.fromkeys(warning for table in tables for warning in _warnings(table, moment))
     return Explanation(describe(known), instants, tuple(warnings))
 
 
@@ -58,8 +64,30 @@ def describe(schedule: Schedule) -> str:
                 days = "every day"
             words = f"{times} {days}".strip()
             return f"{words[0].upper()}{words[1:]}, {schedule.tz}."
+        case Union(parts):
+            return f"{'; or '.join(_clause(part) for part in parts)}."
+        case Without(inner, excluded):
+            return f"{_clause(inner)}; but not {' nor '.join(map(_exclusion, excluded))}."
+        case Between(inner, None, end):
+            return f"{_clause(inner)}; until {_minute(end)}."
+        case Between(inner, start, end) if start is not None:
+            return f"{_clause(inner)}; from {_minute(start)} until {_minute(end)}."
         case _:
             return repr(schedule)
+
+
+def _clause(schedule: Schedule) -> str:
+    return describe(schedule).removesuffix(".")
+
+
+def _exclusion(part: Closed | Schedule) -> str:
+    if isinstance(part, Closed):
+        return f"on {days_off_in_words(part)}, {part.wall.tz}"
+    return f'when "{_clause(part)}"'
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _in_units(seconds: int) -> str:

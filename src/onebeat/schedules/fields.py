@@ -49,13 +49,15 @@ WEEKDAY = Kind("day-of-week", 0, 6, _numbered("sun mon tue wed thu fri sat", 0))
 class Field(NamedTuple):
     """Bit n of *mask* is set when the value n is allowed.
 
-    *star* tells that the field restricts nothing: written with * or ?, step one.
+    *star* tells that the field restricts nothing: written with * or ?, step one. *wild* tells that it
+    begins with one of these, whatever the step.
     *rare* are days that depend on the month they are in.
     """
 
     mask: int
     star: bool = False
     rare: tuple[RareDays, ...] = ()
+    wild: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -71,7 +73,7 @@ def read_field(text: str, kind: Kind, extended: bool) -> Field:
             mask |= part_mask
             star |= part_star
         offset += len(part) + 1
-    return Field(mask, star, tuple(rare))
+    return Field(mask, star, tuple(rare), text[:1] in ("*", "?"))
 
 
 def _rare(part: str, kind: Kind) -> RareDays | None:
@@ -151,6 +153,8 @@ def _number(text: str, offset: int, expected: str, hint: str = "") -> int:
 
 
 def _hint(text: str, kind: Kind, extended: bool) -> str:
+    if not extended and text[:1] in ("H", "h"):
+        return "extended=True reads H"
     if kind not in (MONTHDAY, WEEKDAY):
         return ""
     if extended:

@@ -7,8 +7,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from onebeat.schedule import Schedule
+from onebeat.schedules.between import Between
+from onebeat.schedules.closed import Closed
 from onebeat.schedules.every import Every
 from onebeat.schedules.timetable import Timetable
+from onebeat.schedules.union import Union
+from onebeat.schedules.without import Without
 
 _LONGEST = 500
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -48,12 +52,20 @@ def _told(due: datetime | None) -> str:
     return "never" if due is None else due.astimezone(UTC).isoformat()
 
 
-def _rule(schedule: Schedule) -> str:
+def _rule(schedule: Schedule | Closed) -> str:
     """What makes two schedules of ours equal, as text. Not the repr: it may spell equal ones differently."""
     match schedule:
         case Every(period):
             return f"every {period}"
         case Timetable(hours, minutes, seconds, days, wall):
             return f"{hours:x} {minutes:x} {seconds:x} {days}{wall.settings}"
+        case Union(parts):
+            return "any of " + ", ".join(map(_rule, parts))
+        case Between(inner, start, end):
+            return f"{_rule(inner)} in {start} {end}"
+        case Without(inner, excluded):
+            return f"{_rule(inner)} without " + ", ".join(map(_rule, excluded))
+        case Closed():
+            return repr(schedule)
         case _:
             return ""

@@ -8,7 +8,7 @@ from onebeat.errors import InvalidSchedule
 from onebeat.schedules.days import EVERY_DAY
 from onebeat.schedules.local import checked_number
 from onebeat.schedules.timetable import EVERY_HOUR, Timetable
-from onebeat.schedules.wall import Fold, Gap, wall_of
+from onebeat.schedules.wall import ClockChange, Fold, Gap, wall_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -26,12 +26,24 @@ class Hourly(Timetable):
         return f"hourly({', '.join(map(str, self.minutes))}{self.wall.settings})"
 
 
-def hourly(*minutes: int, tz: str = "UTC", gap: Gap = "skip", fold: Fold = "both") -> Hourly:
+def hourly(
+    *minutes: int,
+    tz: str = "UTC",
+    gap: Gap = "skip",
+    fold: Fold = "both",
+    policy: ClockChange | None = None,
+) -> Hourly:
     """Due at these minutes of every hour in *tz*: at least one, each 0–59, none twice, in any order."""
-    return _hourly(minutes, tz, gap, fold)
+    return _hourly(minutes, tz, gap, fold, policy)
 
 
-def _hourly(minutes: tuple[int, ...], tz: str, gap: Gap, fold: Fold) -> Hourly:
+def _hourly(
+    minutes: tuple[int, ...],
+    tz: str,
+    gap: Gap,
+    fold: Fold,
+    policy: ClockChange | None = None,
+) -> Hourly:
     if not minutes:
         raise InvalidSchedule("minutes", minutes, "at least one minute")
     mask = 0
@@ -40,4 +52,4 @@ def _hourly(minutes: tuple[int, ...], tz: str, gap: Gap, fold: Fold) -> Hourly:
         if mask & bit:
             raise InvalidSchedule("minutes", minutes, "each minute once")
         mask |= bit
-    return Hourly(EVERY_HOUR, mask, 1, EVERY_DAY, wall_of(tz, gap, fold))
+    return Hourly(EVERY_HOUR, mask, 1, EVERY_DAY, wall_of(tz, gap, fold, policy, fixed=False))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from datetime import UTC, datetime, timedelta
 
 from onebeat.errors import InvalidSchedule
+from onebeat.schedules.compose import Composable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400
@@ -30,7 +31,7 @@ def instant(seconds: int | None) -> datetime | None:
         return None
 
 
-class DueBySecond(ABC):
+class DueBySecond(Composable):
     """A schedule whose due instants are whole seconds: its kinds answer in integers only."""
 
     __slots__ = ()

@@ -14,6 +14,7 @@ from onebeat.schedules.local import zone, zone_name
 
 Gap = Literal["skip", "after"]
 Fold = Literal["both", "first", "second"]
+ClockChange = Literal["vixie"]
 
 # A zone is charted in pieces of half a year, when they are first asked for, by probing every three days:
 # the two changes of offset nearest to each other in the tz database are almost four days apart.
@@ -126,8 +127,18 @@ class Wall:
         return offset.days * DAY + offset.seconds
 
 
-def wall_of(tz: object, gap: object, fold: object) -> Wall:
-    """The wall clock of *tz* under these policies; equal ones are shared, with what is charted of them."""
+def wall_of(tz: object, gap: object, fold: object, policy: object = None, *, fixed: bool = True) -> Wall:
+    """The wall clock of *tz* under these policies; equal ones are shared, with what is charted of them.
+
+    Debian cron runs a job of a *fixed* hour and minute once, right after the gap or at the first of two,
+    and lets the others follow the wall.
+    """
+    if policy is not None:
+        if not isinstance(policy, str) or policy not in get_args(ClockChange):
+            raise InvalidSchedule("policy", policy, '"vixie", or None')
+        if (gap, fold) != ("skip", "both"):
+            raise InvalidSchedule("policy", policy, "no gap= or fold= beside it", "it says what they say")
+        gap, fold = ("after", "first") if fixed else (gap, fold)
     gaps, folds = get_args(Gap), get_args(Fold)
     if not isinstance(gap, str) or gap not in gaps:
         raise InvalidSchedule("gap", gap, '"skip" or "after"')
