@@ -13,6 +13,7 @@ from onebeat.engine.admission import Admission
 from onebeat.engine.here import Here
 from onebeat.engine.limits import Limits
 from onebeat.engine.threads import Threads
+from onebeat.engine.transaction import Transactions
 from onebeat.errors import Cancelled, LeaseLost, TimedOut
 from onebeat.events import RunDropped, RunEnded, RunStarted, run_trace_id
 from onebeat.model import Outcome, Reason
@@ -33,14 +34,22 @@ class Attempt:
     """Runs a body once it may: permit, lateness, timeout, body, report. Never raises.
 
     `interrupt` is called when a body raises KeyboardInterrupt: that stops the scheduler in order.
+    `transactions` is what transactional bodies run in, where the store has any.
     """
 
-    def __init__(self, here: Here, threads: Threads, interrupt: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        here: Here,
+        threads: Threads,
+        interrupt: Callable[[], object],
+        transactions: Transactions | None = None,
+    ) -> None:
         self._clock = here.clock
         self._observe = here.observe
         self._limits = Limits(here.settings.limits)
         self._threads = threads
         self._interrupt = interrupt
+        self._transactions = transactions
 
     async def run(self, admission: Admission) -> Ended:
         """How it went; on return the body has ended or never begun."""
@@ -111,7 +120,7 @@ class Attempt:
         task = asyncio.current_task()
         timer = self._timer(admission)
         try:
-            await admission.body.call(run, self._threads)
+            await self._called(admission)
         except KeyboardInterrupt as error:
             self._interrupt()
             return error
@@ -123,6 +132,12 @@ class Attempt:
             if timer is not None:
                 timer.cancel()
         return None
+
+    async def _called(self, admission: Admission) -> None:
+        if self._transactions is not None and self._transactions.serve(admission):
+            await self._transactions.call(admission, self._threads)
+        else:
+            await admission.body.call(admission.run, self._threads)
 
     def _timer(self, admission: Admission) -> Timer | None:
         """The job timeout counts from here; a deadline of the caller's has replaced it (J-TIME)."""
@@ -145,8 +160,9 @@ def is_too_late(admission: Admission, now: datetime) -> bool:
 def _judged(
     admission: Admission, error: BaseException | None, started_at: datetime, finished_at: datetime
 ) -> Ended:
-    """A run cancelled before its body ended counts as cancelled, however the body ended."""
-    cause = admission.run.cause
+    """A run cancelled before its body ended counts as cancelled, however the body ended; one that met a
+    lost claim by itself, as lost."""
+    cause = admission.run.cause or (error if isinstance(error, LeaseLost) else None)
     if cause is None:
         outcome = Outcome.RAN if error is None else Outcome.FAILED
         return Ended(outcome, None, error, started_at, finished_at)

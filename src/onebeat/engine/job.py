@@ -84,6 +84,10 @@ class Policy:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidJob("catch_up_limit", limit, "a whole number, one or more")
         self._check_claimed()
+        if self.transactional and self.isolation == "process":
+            raise InvalidJob(
+                "transactional", True, 'no isolation="process" beside it', "a connection stays in its process"
+            )
 
     def _check_claimed(self) -> None:
         """What needs a claim makes no sense where every replica runs every tick."""

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import datetime
+from typing import Any
 
-from onebeat.errors import Cancelled
+from onebeat.errors import Cancelled, LeaseLost
 from onebeat.model import Tick
 
 _current: ContextVar[Run] = ContextVar("onebeat_current_run")
@@ -28,14 +29,18 @@ class Run:
     `lateness` is how many seconds after its instant the body began (W-LATENESS), 0 on demand.
     `fence` grows with every claim won for the job and `attempt` counts from 1; `fence` is None for a run
     that claimed nothing. `replica` is the label of the replica that runs it. `trace_id` is that of its
-    trace, 32 hex digits, where it has one.
+    trace, 32 hex digits, where it has one. `connection` is what a transactional body works on, while it runs;
+    None for any other (F-TX).
     """
 
     __slots__ = (
         "_cause",
+        "_decided",
+        "_lease_over",
         "_on_cancel",
         "_waking",
         "attempt",
+        "connection",
         "fence",
         "job_id",
         "lateness",
@@ -53,12 +58,15 @@ class Run:
         self.tick = tick
         self.attempt = 1
         self.fence: int | None = None
+        self.connection: Any = None
         self.started_at: datetime | None = None
         self.lateness = 0.0
         self.trace_id: str | None = None
         self._cause: Cancelled | None = None
         self._waking: threading.Event | None = None
         self._on_cancel: Callable[[], object] | None = None
+        self._decided = False
+        self._lease_over: Callable[[], bool] | None = None
 
     @property
     def scheduled_at(self) -> datetime | None:
@@ -88,14 +96,24 @@ class Run:
         if self._cause is not None:
             raise self._cause
 
+    def check(self) -> None:
+        """Raise the cause if this run was cancelled; LeaseLost if its lease is over by this machine's clock.
+
+        Asks nobody and costs next to nothing: for before each effect, in an `async def` and a plain body
+        alike. A process that was frozen for an hour learns of it here, before it hears from the fleet.
+        """
+        self.raise_if_cancelled()
+        if self._lease_over is not None and self._lease_over():
+            raise LeaseLost("its lease is over: a later tick may run elsewhere by now")
+
     def __repr__(self) -> str:
         return f"<Run {self.run_id} of {self.job_id!r}>"
 
     # For the engine, on the loop's own thread.
 
     def cancel(self, cause: Cancelled) -> None:
-        """The first cause counts; later ones change nothing."""
-        if self._cause is None:
+        """The first cause counts; later ones change nothing, nor does one that comes once it is decided."""
+        if self._cause is None and not self._decided:
             self._cause = cause
             if self._waking is not None:
                 self._waking.set()
@@ -105,6 +123,14 @@ class Run:
     def when_cancelled(self, call: Callable[[], object] | None) -> None:
         """What a cancellation does in the phase that begins now; None: no more than be noted."""
         self._on_cancel = call
+
+    def decide(self) -> None:
+        """Its body is done and its transaction about to commit: from here on, that says how it went."""
+        self._decided = True
+
+    def lease_ends(self, is_over: Callable[[], bool]) -> None:
+        """What `check` asks of the lease of its claim."""
+        self._lease_over = is_over
 
     def enter(self) -> None:
         """Make this the current run of the surrounding context."""

@@ -30,11 +30,13 @@ from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.slots import Slots
 from onebeat.engine.threads import Threads
 from onebeat.engine.ticker import Ticker
+from onebeat.engine.transaction import Transactions
 from onebeat.engine.verdicts import Verdicts
 from onebeat.errors import Cancelled
 from onebeat.events import Observer, RunDropped, SchedulerStarted
 from onebeat.fleet import fleet_side
 from onebeat.model import Replica
+from onebeat.transactions import transaction_side
 
 if TYPE_CHECKING:
     from onebeat.engine.circulation import Circulation
@@ -166,7 +168,7 @@ class Session:
         self._admitting = Admitting(here, self.slots, self._jobs, self._verdicts)
         self._runs = Runs(
             here,
-            attempt=Attempt(here, self._threads, self._interrupt),
+            attempt=Attempt(here, self._threads, self._interrupt, self._transactions()),
             desk=self._desk,
             releases=self._releases,
             finished=self._finished,
@@ -180,6 +182,10 @@ class Session:
             self._circulation = Circulation(
                 self._fleet, here, self._jobs, admitting=self._admitting, held=self._runs.held, post=self.post
             )
+
+    def _transactions(self) -> Transactions | None:
+        side = transaction_side(self._store)
+        return None if side is None else Transactions(side, self.here)
 
     def _finished(self, admission: Admission) -> None:
         self.slots.finished(admission)

@@ -6,15 +6,17 @@ import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
+from onebeat.errors import InvalidSetting
 from onebeat.stores.postgres.asyncpg_statement import ERRORS, async_statement
-from onebeat.stores.postgres.driver import Hold, label_of, unless_cancelled
+from onebeat.stores.postgres.driver import Hold, Loan, label_of, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
 
 
 class AppPool:
     """The app's own pool. It serves only the loop it was made on."""
 
-    loop_bound = "asyncpg.Pool"
+    loop_bound = kind = "asyncpg.Pool"
+    lends_to = ()
     errors = ERRORS
 
     def __init__(self, pool: Any) -> None:
@@ -27,6 +29,10 @@ class AppPool:
         hold = Hold()
         work = asyncio.ensure_future(self._borrow(hold, sql, texts, wait))
         return await unless_cancelled(work, hold)
+
+    async def lend(self, *, to_async: bool, wait: float) -> Loan:
+        """Refused when the job is registered."""
+        raise InvalidSetting("store", self.kind, "a pool that lends connections to bodies")
 
     async def close(self) -> None:
         """The pool is the app's."""

@@ -6,11 +6,34 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Loan(Protocol):
+    """A connection lent to a body, in a transaction from `begin` to `commit`."""
+
+    @property
+    def connection(self) -> Any:
+        """What the body works on: its own kind of connection, which it can neither commit nor roll back."""
+
+    def begin(self, sql: str, *texts: str) -> Awaitable[str | None]:
+        """Begin with *sql*; the first column of its first row."""
+
+    def commit(self, sql: str) -> Awaitable[None]:
+        """Send *sql*, which ends with COMMIT, in one message, unless the body left the transaction."""
+
+    def undo(self) -> Awaitable[None]:
+        """Roll back what is open; a connection that fails even in that is closed."""
+
+    def give_back(self) -> Awaitable[None]:
+        """To where it came from, as it was."""
+
+    def cut(self) -> None:
+        """Break it, from any thread."""
 
 
 class Driver(Protocol):
@@ -18,6 +41,9 @@ class Driver(Protocol):
 
     label: str
     loop_bound: str | None
+    kind: str
+    lends_to: tuple[bool, ...]
+    """To whose bodies it lends connections: True to an `async def`, False to a plain one."""
     errors: tuple[type[Exception], ...]
     """What the driver raises when a statement fails; with `sqlstate` where the server answered."""
 
@@ -28,6 +54,9 @@ class Driver(Protocol):
         prepared stays behind. Waits up to *wait* seconds for a connection. Cancelled in the middle of
         the statement, it gives the connection up and returns at once; the statement may have landed.
         """
+
+    async def lend(self, *, to_async: bool, wait: float) -> Loan:
+        """A connection of the kind that such a body can use, within *wait* seconds once there is room."""
 
     async def close(self) -> None:
         """Close what the adapter opened itself."""

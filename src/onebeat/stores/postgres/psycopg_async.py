@@ -9,9 +9,11 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, unless_cancelled
+from onebeat.stores.postgres.driver import Hold, Loan, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
 from onebeat.stores.postgres.psycopg_statement import ERRORS, async_statement, label_of_dsn
+from onebeat.stores.postgres.transaction_connections import Connections
+from onebeat.stores.postgres.transaction_loans import AsyncLoan
 
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
@@ -19,7 +21,8 @@ Pool = AsyncConnectionPool[AsyncConnection[Any]]
 class AppPool:
     """The app's own pool. It serves only the loop it was opened on."""
 
-    loop_bound = "psycopg_pool.AsyncConnectionPool"
+    loop_bound = kind = "psycopg_pool.AsyncConnectionPool"
+    lends_to = (True,)
     errors = ERRORS
 
     def __init__(self, pool: Pool) -> None:
@@ -30,6 +33,11 @@ class AppPool:
     async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
         self._process.check()
         return await _fetch(self._pool, sql, texts, wait)
+
+    async def lend(self, *, to_async: bool, wait: float) -> Loan:
+        self._process.check()
+        connection = await self._pool.getconn(wait)
+        return AsyncLoan(connection, lambda: self._pool.putconn(connection))
 
     async def close(self) -> None:
         """The pool is the app's."""
@@ -42,15 +50,21 @@ class OwnPool:
     """
 
     loop_bound = None
+    kind = "a URL"
+    lends_to = (True, False)
     errors = ERRORS
 
     def __init__(self, dsn: str) -> None:
         self.label = label_of_dsn(dsn)
         self._dsn = dsn
         self._pools: dict[tuple[int, asyncio.AbstractEventLoop], Pool] = {}
+        self._connections = Connections()
 
     async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
         return await _fetch(await self._opened(), sql, texts, wait)
+
+    async def lend(self, *, to_async: bool, wait: float) -> Loan:
+        return await self._connections.lend(self._dsn, to_async=to_async, wait=wait)
 
     async def close(self) -> None:
         pool = self._pools.pop(self._here(), None)

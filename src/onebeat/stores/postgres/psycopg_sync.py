@@ -8,9 +8,10 @@ from typing import Any
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, in_thread, unless_cancelled
+from onebeat.stores.postgres.driver import Hold, Loan, in_thread, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
 from onebeat.stores.postgres.psycopg_statement import ERRORS, label_of_dsn, statement
+from onebeat.stores.postgres.transaction_loans import SyncLoan
 
 Pool = ConnectionPool[Connection[Any]]
 
@@ -19,18 +20,25 @@ class AppPool:
     """The app's own pool; any loop will do."""
 
     loop_bound = None
+    kind = "psycopg_pool.ConnectionPool"
+    lends_to = (False,)
     errors = ERRORS
 
     def __init__(self, pool: Pool) -> None:
         self.label = label_of_dsn(pool.conninfo)
         self._pool = pool
-        self._process = SameProcess("psycopg_pool.ConnectionPool")
+        self._process = SameProcess(self.kind)
 
     async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
         self._process.check()
         hold = Hold()
         work = in_thread(partial(self._borrow, hold, sql, texts, wait))
         return await unless_cancelled(work, hold)
+
+    async def lend(self, *, to_async: bool, wait: float) -> Loan:
+        self._process.check()
+        connection = await in_thread(partial(self._pool.getconn, wait))
+        return SyncLoan(connection, partial(self._pool.putconn, connection))
 
     async def close(self) -> None:
         """The pool is the app's."""
