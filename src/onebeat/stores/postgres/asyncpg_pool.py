@@ -34,6 +34,9 @@ class AppPool:
         """Refused when the job is registered."""
         raise InvalidSetting("store", self.kind, "a pool that lends connections to bodies")
 
+    async def listen(self, channel: str) -> None:
+        """Not on a connection of the app's."""
+
     async def close(self) -> None:
         """The pool is the app's."""
 

@@ -32,8 +32,10 @@ class Claiming(Asking):
             if await self._ask(RELEASE, *request) != "0":
                 await self._ask(RELEASE, *request)
 
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        request = json.dumps({"app": app, "keep": min(keep, LONGEST).total_seconds(), "limit": limit})
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        request = json.dumps(
+            {"app": app, "keep": min(keep, LONGEST).total_seconds(), "most": most, "limit": limit}
+        )
         await self._ask(RAISE_FLOORS, request)
         return int(await self._ask(DELETE_BELOW_FLOORS, request) or 0)
 

@@ -50,7 +50,8 @@ _REPLACED = ", ".join(
 # Rows are locked in key order, or rivals with the same jobs would deadlock. The clock is looked at twice:
 # in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
 # wait for the lock of one that has a row. A paused bid still asks that row, if there is one, whether it is
-# an old claim made again: that is what its `last_verdict` there says, which no claim writes.
+# an old claim made again: that is what its `last_verdict` there says, which no claim writes. Whoever was
+# declared dead comes too late for anything: what it won would block nobody.
 CLAIM = (
     (
         DURABLE
@@ -63,14 +64,19 @@ CLAIM = (
            coalesce(bid.triggered, false) AS triggered,
            coalesce(bid.triggered OR bid.attempt > 1, false) AS waited_for,
            bid.lease * interval '1 second' AS lease,
-           (ask->>'timeout')::float8 * interval '1 second' + statement_timestamp() AS deadline,
+           CASE WHEN dead THEN '-infinity'
+                ELSE statement_timestamp() + (ask->>'timeout')::float8 * interval '1 second' END AS deadline,
            bid.scheduled_at > clock_timestamp() + (ask->>'tolerance')::float8 * interval '1 second' AS early,
            ask->>'replica' AS replica, ask->>'label' AS label,
            tick.job_id IS NOT NULL AS has_row, tick.token AS won_with,
            tick.claimed_by, tick.fence, tick.attempt, tick.previous_at,
            job.job_id IS NOT NULL AS known, job.watermark, job.floor, {blocked} AS blocked,
-           pause.ongoing AND bid.triggered IS NOT true AS paused, greatest(job.changed_at, pause.ended) AS owed_since
+           pause.ongoing AND bid.triggered IS NOT true AS paused,
+           greatest(job.changed_at, job.accounted_at, pause.ended) AS owed_since
       FROM asked
+     CROSS JOIN (SELECT EXISTS (SELECT FROM {replicas} AS replica, asked
+                                 WHERE replica.app = asked.app AND replica.replica_id = ask->>'replica'
+                                   AND replica.dead_at IS NOT NULL) AS dead) AS asking
      CROSS JOIN json_to_recordset(rows)
         AS bid(number int, job_id text, scheduled_at timestamptz, token text, lease float8,
                attempt int, rerun bool, triggered bool)
@@ -103,8 +109,10 @@ CLAIM = (
        FOR UPDATE OF tick
 ), taken AS (
     INSERT INTO {jobs} AS job
-           (app, job_id, watermark, claimed_tick, token, holder, lease_until, fence, attempt, last_verdict)
+           (app, job_id, watermark, triggered_at, claimed_tick, token, holder, lease_until, fence, attempt,
+            last_verdict)
     SELECT app, job_id, CASE WHEN NOT triggered THEN scheduled_at END,
+           CASE WHEN triggered THEN scheduled_at END,
            CASE WHEN lease IS NOT NULL THEN scheduled_at END,
            CASE WHEN lease IS NOT NULL THEN token END,
            CASE WHEN lease IS NOT NULL THEN replica END,
@@ -118,6 +126,7 @@ CLAIM = (
      WHERE clock_timestamp() <= deadline
     ON CONFLICT (app, job_id) DO UPDATE SET
            watermark = greatest(job.watermark, excluded.watermark),
+           triggered_at = greatest(job.triggered_at, excluded.triggered_at),
            previous_at = CASE WHEN {again} OR excluded.watermark IS NULL OR excluded.attempt > 1
                               THEN job.previous_at ELSE job.watermark END,
            fence = CASE WHEN {again} THEN job.fence ELSE greatest(job.fence + 1, excluded.fence) END,
@@ -130,7 +139,8 @@ CLAIM = (
            lease_until = CASE WHEN {keep_lease} THEN job.lease_until
                               -- The wait for this row's lock is no part of the lease.
                               ELSE excluded.lease_until + (clock_timestamp() - statement_timestamp()) END
-     WHERE (job.floor IS NULL OR excluded.watermark IS NULL OR excluded.watermark > job.floor)
+     WHERE (job.floor IS NULL OR excluded.watermark IS NULL OR excluded.attempt > 1
+            OR excluded.watermark > job.floor)
        AND ({same_claim} OR {same_tick} AND excluded.lease_until IS NULL OR (
                excluded.last_verdict IS NULL
                AND clock_timestamp() <= statement_timestamp() + (
@@ -150,6 +160,7 @@ CLAIM = (
            clock_timestamp(), bids.bid_attempt, taken.fence,
            CASE WHEN bids.waited_for THEN bids.previous_at ELSE taken.previous_at END, bids.rerun
       FROM taken JOIN bids ON bids.job_id = taken.job_id
+     ORDER BY bids.job_id COLLATE "C"
     ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET {replaced}
      WHERE tick.token IS NULL OR tick.token = excluded.token
         OR tick.verdict = 'lost' AND tick.attempt = excluded.attempt - 1

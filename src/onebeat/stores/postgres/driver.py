@@ -36,6 +36,16 @@ class Loan(Protocol):
         """Break it, from any thread."""
 
 
+class Ear(Protocol):
+    """A connection that hears what is notified on a channel."""
+
+    async def heard(self) -> None:
+        """Return once something was notified, since the last time or from now on."""
+
+    async def close(self) -> None:
+        """Stop listening."""
+
+
 class Driver(Protocol):
     """One small method of a DSN, a pool or an engine; an adapter a kind."""
 
@@ -57,6 +67,9 @@ class Driver(Protocol):
 
     async def lend(self, *, to_async: bool, wait: float) -> Loan:
         """A connection of the kind that such a body can use, within *wait* seconds once there is room."""
+
+    async def listen(self, channel: str) -> Ear | None:
+        """A connection of its own, on this loop, that hears *channel*; None where that cannot be had."""
 
     async def close(self) -> None:
         """Close what the adapter opened itself."""

@@ -9,8 +9,9 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, Loan, unless_cancelled
+from onebeat.stores.postgres.driver import Ear, Hold, Loan, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
+from onebeat.stores.postgres.psycopg_listening import listening
 from onebeat.stores.postgres.psycopg_statement import ERRORS, async_statement, label_of_dsn
 from onebeat.stores.postgres.transaction_connections import Connections
 from onebeat.stores.postgres.transaction_loans import AsyncLoan
@@ -39,6 +40,9 @@ class AppPool:
         connection = await self._pool.getconn(wait)
         return AsyncLoan(connection, lambda: self._pool.putconn(connection))
 
+    async def listen(self, channel: str) -> Ear | None:
+        return await listening(self._pool.conninfo, channel, self._pool.kwargs)
+
     async def close(self) -> None:
         """The pool is the app's."""
 
@@ -65,6 +69,9 @@ class OwnPool:
 
     async def lend(self, *, to_async: bool, wait: float) -> Loan:
         return await self._connections.lend(self._dsn, to_async=to_async, wait=wait)
+
+    async def listen(self, channel: str) -> Ear | None:
+        return await listening(self._dsn, channel)
 
     async def close(self) -> None:
         pool = self._pools.pop(self._here(), None)

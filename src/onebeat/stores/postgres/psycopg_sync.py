@@ -8,8 +8,9 @@ from typing import Any
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from onebeat.stores.postgres.driver import Hold, Loan, in_thread, unless_cancelled
+from onebeat.stores.postgres.driver import Ear, Hold, Loan, in_thread, unless_cancelled
 from onebeat.stores.postgres.process import SameProcess
+from onebeat.stores.postgres.psycopg_listening import listening
 from onebeat.stores.postgres.psycopg_statement import ERRORS, label_of_dsn, statement
 from onebeat.stores.postgres.transaction_loans import SyncLoan
 
@@ -39,6 +40,9 @@ class AppPool:
         self._process.check()
         connection = await in_thread(partial(self._pool.getconn, wait))
         return SyncLoan(connection, partial(self._pool.putconn, connection))
+
+    async def listen(self, channel: str) -> Ear | None:
+        return await listening(self._pool.conninfo, channel, self._pool.kwargs)
 
     async def close(self) -> None:
         """The pool is the app's."""

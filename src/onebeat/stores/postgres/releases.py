@@ -15,11 +15,12 @@ RELEASE = (
     DURABLE
     + """
 , ended AS MATERIALIZED (
-    SELECT app, ended.*
+    SELECT app, ask->>'label' AS label, ended.*
       FROM asked
      CROSS JOIN json_to_recordset(rows)
         AS ended(job_id text, scheduled_at timestamptz, token text, verdict text,
-                 started_at timestamptz, finished_at timestamptz, error text, trace_id text)
+                 started_at timestamptz, finished_at timestamptz, error text, trace_id text,
+                 missed json, accounts bool)
 ), locked AS MATERIALIZED (
     SELECT job.job_id, job.claimed_tick, job.token, job.released_at
       FROM {jobs} AS job
@@ -41,7 +42,7 @@ RELEASE = (
        AND tick.token = held.token AND tick.released_at IS NULL
     RETURNING tick.job_id
 ), ending AS MATERIALIZED (
-    SELECT held.app, held.job_id, held.verdict, held.holds_lease,
+    SELECT held.app, held.job_id, held.scheduled_at, held.verdict, held.accounts, held.holds_lease,
            held.job_id IN (SELECT job_id FROM told) AS told
       FROM held
 ), freed AS (
@@ -52,9 +53,18 @@ RELEASE = (
                                   ELSE job.last_success_at END,
            failures = CASE WHEN NOT told OR verdict = 'cancelled' THEN job.failures
                            WHEN verdict = 'ran' THEN 0
-                           ELSE job.failures + 1 END
+                           ELSE job.failures + 1 END,
+           accounted_at = CASE WHEN told AND accounts THEN greatest(job.accounted_at, scheduled_at)
+                               ELSE job.accounted_at END
       FROM ending
      WHERE job.app = ending.app AND job.job_id = ending.job_id AND (holds_lease OR told)
+), unclaimed AS (
+    INSERT INTO {ticks} (app, job_id, scheduled_at, verdict, provisional, note)
+    SELECT held.app, held.job_id, CAST(instant AS timestamptz), 'missed', false, held.label
+      FROM held CROSS JOIN json_array_elements_text(held.missed) AS instant
+     WHERE held.job_id IN (SELECT job_id FROM told)
+     ORDER BY held.job_id COLLATE "C", CAST(instant AS timestamptz)
+    ON CONFLICT (app, job_id, scheduled_at) DO NOTHING
 )
 SELECT count(*)::text FROM ending WHERE NOT told
 """

@@ -44,6 +44,9 @@ class AppEngine:
     async def lend(self, *, to_async: bool, wait: float) -> Loan:
         return await in_thread(self._lend)
 
+    async def listen(self, channel: str) -> None:
+        """Not on a connection of the app's."""
+
     async def close(self) -> None:
         """The engine is the app's."""
 
@@ -110,6 +113,9 @@ class AppAsyncEngine:
         loans: Any = import_module("onebeat.stores.postgres.transaction_loans")
         loan: Loan = loans.AsyncLoan(raw, give_back, borrowed)
         return loan
+
+    async def listen(self, channel: str) -> None:
+        """Not on a connection of the app's."""
 
     async def close(self) -> None:
         """The engine is the app's."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from onebeat.stores.postgres.claiming import Claiming
+from onebeat.stores.postgres.fleet import Fleet
+from onebeat.stores.postgres.transaction import Transacting
 
 
-class PostgresStore(Claiming):
+class PostgresStore(Fleet, Transacting):
     """Claims on PostgreSQL 13 or later, by the server's clock.
 
     *target* is a DSN, a psycopg 3 pool, an asyncpg pool or a SQLAlchemy engine. The tables are made on

@@ -79,10 +79,12 @@ def release_request(releases: Sequence[Release], replica: Replica) -> tuple[str,
             "finished_at": release.finished_at and release.finished_at.isoformat(),
             "error": release.error and storable(release.error),
             "trace_id": release.trace_id,
+            "missed": [instant.isoformat() for instant in release.missed],
+            "accounts": release.accounts,
         }
         for release in releases
     ]
-    return json.dumps({"app": replica.app}), json.dumps(rows)
+    return json.dumps({"app": replica.app, "label": replica.label}), json.dumps(rows)
 
 
 def _answer(

@@ -18,6 +18,7 @@ CREATE TABLE {jobs} (
     fingerprint text,                -- a digest of some of its instants
     first_seen timestamptz NOT NULL DEFAULT clock_timestamp(),
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),  -- when the schedule was first or last set
+    accounted_at timestamptz,        -- up to this tick each one has a verdict, or a claim
     last_verdict text,
     last_success_at timestamptz,
     failures integer NOT NULL DEFAULT 0,  -- runs in a row that did not end well
@@ -68,6 +69,7 @@ CREATE TABLE {replicas} (
     beat_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     healthy_since timestamptz NOT NULL DEFAULT clock_timestamp(),
     dead_at timestamptz,
+    buried_at timestamptz,           -- when nothing it held was left without a verdict
     version text NOT NULL DEFAULT '',
     zone_data text NOT NULL DEFAULT '',
     pid integer NOT NULL DEFAULT 0,

@@ -1,0 +1,56 @@
+"""psycopg 3: a connection of its own that hears what is notified on a channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+# Dead peers are found out within two minutes, unless the DSN has another wish.
+_ALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4}
+
+
+class Listening:
+    """See Ear."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        self._connection = connection
+
+    async def heard(self) -> None:
+        async for _ in self._connection.notifies(stop_after=1):
+            pass  # whatever it says: there is only one thing to do about it
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+async def listening(dsn: object, channel: str, more: object = None) -> Listening | None:
+    """*more* are a pool's own options. None behind a pooler, and where *dsn* is no text: the app's pool then
+    makes it as it goes."""
+    if not isinstance(dsn, str):
+        return None
+    options: dict[str, Any] = {**_ALIVE, **conninfo_to_dict(dsn), **_texts(more)}
+    connection = await psycopg.AsyncConnection.connect(**options, autocommit=True, prepare_threshold=None)
+    try:
+        if await _is_direct(connection):
+            await connection.execute(f'LISTEN "{channel}"')
+            return Listening(connection)
+    except BaseException:
+        await connection.close()
+        raise
+    await connection.close()
+    return None
+
+
+def _texts(more: object) -> dict[str, str]:
+    """Those that say where and as whom to connect, not how to behave then."""
+    options = more if isinstance(more, dict) else {}
+    return {key: value for key, value in options.items() if isinstance(value, str)}
+
+
+async def _is_direct(connection: psycopg.AsyncConnection[Any]) -> bool:
+    """Whether the server that answers is the one that shook hands: a pooler gives a number of its own, and
+    would let whoever comes next listen instead of us."""
+    cursor = await connection.execute("SELECT pg_backend_pid()")
+    return await cursor.fetchone() == (connection.info.backend_pid,)
