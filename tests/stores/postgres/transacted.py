@@ -1,0 +1,134 @@
+"""Runs of transactional bodies, as the engine makes them, on every kind of handle that lends connections."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from sqlalchemy import create_engine, text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from onebeat import Run, Scheduler, SystemClock
+from onebeat.engine.admission import Admission
+from onebeat.engine.attempt import Attempt, Ended
+from onebeat.engine.body import Body
+from onebeat.engine.due import Due
+from onebeat.engine.here import Here
+from onebeat.engine.threads import Threads
+from onebeat.engine.transaction import Transactions
+from onebeat.model import Bid, Tick
+from onebeat.stores.postgres import PostgresStore
+from onebeat.transactions import WonClaim
+from tests.stores.postgres.given import TICK, bid, claim, replica
+
+ASYNC_HANDLES = ("url", "psycopg", "sqlalchemy")
+EFFECT: LiteralString = "INSERT INTO effects (fence) VALUES (1)"
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A database as an app has it, and the kind of body that it lends connections to."""
+
+    store: PostgresStore
+    database: str
+    kind: str
+    to_async: bool
+
+    def writing(self, then: Callable[[Run], Any] = lambda run: None) -> Callable[[Run], Any]:
+        """A body that writes an effect on the connection of its run, and then does *then*."""
+
+        async def async_body(run: Run) -> None:
+            await self.do(run.connection, EFFECT)
+            done = then(run)
+            if asyncio.iscoroutine(done):
+                await done
+
+        def plain_body(run: Run) -> None:
+            self.do(run.connection, EFFECT)
+            then(run)
+
+        return async_body if self.to_async else plain_body
+
+    def do(self, connection: Any, sql: LiteralString) -> Any:
+        """*sql* on a connection of this kind; to be awaited, where bodies are."""
+        return connection.execute(text(sql) if self.kind == "sqlalchemy" else sql)
+
+    def effects(self) -> int:
+        """How many have been committed."""
+        return int(told(self.database, "SELECT count(*) FROM effects"))
+
+    def confirmed(self) -> bool:
+        return bool(told(self.database, "SELECT bool_or(confirmed_at IS NOT NULL) FROM onebeat_ticks"))
+
+
+def told(database: str, sql: LiteralString) -> Any:
+    """The one value that *sql* gives, on a connection of its own."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        cursor = connection.execute(sql)
+        row = cursor.fetchone() if cursor.description else None
+        return row[0] if row else None
+
+
+@asynccontextmanager
+async def handle_on(database: str, kind: str, *, to_async: bool, most: int = 2) -> AsyncIterator[Handle]:
+    """A handle of this kind with at most *most* connections, and a table for the effects."""
+    told(database, "CREATE TABLE IF NOT EXISTS effects (fence bigint NOT NULL)")
+    async with _target(database, kind, to_async, most) as target:
+        store = PostgresStore(target)
+        yield Handle(store, database, kind, to_async)
+        await store.close()
+
+
+@asynccontextmanager
+async def _target(database: str, kind: str, to_async: bool, most: int) -> AsyncIterator[object]:
+    url = database.replace("postgresql://", "postgresql+psycopg://")
+    if kind == "psycopg" and to_async:
+        async with AsyncConnectionPool(database, min_size=1, max_size=most, open=False) as pool:
+            yield pool
+    elif kind == "psycopg":
+        with ConnectionPool(database, min_size=1, max_size=most, open=True) as pool:
+            yield pool
+    elif kind == "sqlalchemy" and to_async:
+        async_engine = create_async_engine(url, pool_size=most, max_overflow=0)
+        yield async_engine
+        await async_engine.dispose()
+    elif kind == "sqlalchemy":
+        engine = create_engine(url, pool_size=most, max_overflow=0)
+        yield engine
+        engine.dispose()
+    else:
+        yield database
+
+
+class Transacted:
+    """One tick, won, whose body is about to run in a transaction of *handle*'s."""
+
+    def __init__(self, handle: Handle, tick: Tick = TICK, *, timeout: float = 3600) -> None:
+        self.handle = handle
+        self.bid: Bid = bid(tick)
+        self.run = Run(tick.job_id, self.bid.token, replica="a", tick=tick)
+        self._settings = Scheduler(timeout=timeout, claim_timeout=5)._settings
+
+    @property
+    def claim(self) -> WonClaim:
+        return WonClaim("app", self.bid.tick, self.bid.token, 1)
+
+    async def won(self) -> Transacted:
+        [answer] = await claim(self.handle.store, self.bid)
+        assert answer.won
+        self.run.fence = answer.fence
+        return self
+
+    async def ended(self, body: Callable[[Run], Any]) -> Ended:
+        """How the run of *body* went, once it is over."""
+        clock = SystemClock()
+        here = Here(replica(), clock, lambda event: None, self._settings, os.getpid())
+        attempt = Attempt(here, Threads(4, clock), lambda: None, Transactions(self.handle.store, here))
+        policy = self._settings.policy.with_keywords({"transactional": True})
+        return await attempt.run(Admission(self.run, Body.of(body), policy, Due(self.bid.tick)))
