@@ -9,6 +9,8 @@ from onebeat.stores.postgres.claims import DURABLE
 # `held` joins the two once and for all: joined again below, a planner that expects a hundred releases
 # where there are a thousand would compare each with each. So is `told`, which is asked as a set.
 #
+# A run that its transaction has confirmed ran, whatever its replica has heard of that.
+#
 # The tick's row says whether a claim has ended before; only then is nothing counted. How many it did not
 # find is the answer: what landed while we waited for the jobs is seen by the next statement only.
 RELEASE = (
@@ -34,16 +36,19 @@ RELEASE = (
       FROM locked JOIN ended ON ended.job_id = locked.job_id
 ), told AS (
     UPDATE {ticks} AS tick
-       SET released_at = clock_timestamp(), verdict = held.verdict, provisional = false, wanted = NULL,
+       SET released_at = clock_timestamp(), provisional = false, wanted = NULL,
+           verdict = CASE WHEN tick.confirmed_at IS NULL THEN held.verdict ELSE 'ran' END,
            started_at = held.started_at, finished_at = held.finished_at,
-           note = held.error, trace_id = held.trace_id
+           note = CASE WHEN tick.confirmed_at IS NULL THEN held.error END, trace_id = held.trace_id
       FROM held
      WHERE tick.app = held.app AND tick.job_id = held.job_id AND tick.scheduled_at = held.scheduled_at
        AND tick.token = held.token AND tick.released_at IS NULL
-    RETURNING tick.job_id
+    RETURNING tick.job_id, tick.verdict
 ), ending AS MATERIALIZED (
-    SELECT held.app, held.job_id, held.scheduled_at, held.verdict, held.accounts, held.holds_lease,
-           held.job_id IN (SELECT job_id FROM told) AS told
+    SELECT held.app, held.job_id, held.scheduled_at, held.accounts, held.holds_lease,
+           held.job_id IN (SELECT job_id FROM told) AS told,
+           CASE WHEN held.job_id IN (SELECT job_id FROM told WHERE verdict = 'ran') THEN 'ran'
+                ELSE held.verdict END AS verdict
       FROM held
 ), freed AS (
     UPDATE {jobs} AS job
