@@ -46,6 +46,8 @@ class PauseRules(Asking):
         assert await self.ruling(tick) is Ruling.PAUSED
         assert await self.ruling(other) is Ruling.PAUSED
         assert (await self.bid(tick, app=f"{self.app}-other")).won
+        assert not await self.resume(Target.app(), app=f"{self.app}-other")
+        assert await self.ruling(tick) is Ruling.PAUSED
 
     async def test_strange_ids_and_prefixes_are_paused_like_any(self) -> None:
         """F-PAUSE, J-ADD: quotes, wildcards, every script, 200 characters."""
