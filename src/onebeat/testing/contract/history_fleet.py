@@ -6,11 +6,12 @@ from datetime import timedelta
 
 from onebeat.control import Target
 from onebeat.fleet import Facts, Registration
-from onebeat.history import END_OF_TIME, JobState
-from onebeat.model import Verdict
+from onebeat.history import END_OF_TIME, JobState, TickFilter
+from onebeat.model import Ruling, Verdict
 from onebeat.testing.contract.asking import STRANGE, WILD, Asking, walked
 from onebeat.testing.contract.bidding import A_MOMENT, HOUR, SHORT
 
+RUNNING = TickFilter(running=True)
 BAD = (Verdict.FAILED, Verdict.TIMED_OUT, Verdict.LOST)
 
 
@@ -39,9 +40,11 @@ class JobHistoryRules(Asking):
         assert await self.history.job("report", app=f"{self.app}-other") is None
 
     async def test_a_job_that_runs_names_its_holder_until_it_is_released(self) -> None:
-        """C-LEASE: and until when it blocks, at most."""
-        first, second = await self.ticks(2)
+        """C-LEASE: and until when it blocks, at most; an overlapping run blocks nothing and is not named."""
+        first, second, third = await self.ticks(3)
         answer = await self.won(first, by="b", lease=HOUR)
+        assert await self.ruling(second, by="c") is Ruling.OVERLAPPED
+        await self.won(third, by="c", lease=None)
         state = await self.state()
         assert state.holder == "b"
         assert state.lease_until is not None
@@ -49,8 +52,7 @@ class JobHistoryRules(Asking):
         await self.release(first, answer.token, by="b")
         state = await self.state()
         assert (state.holder, state.lease_until) == (None, None)
-        await self.won(second, lease=None)
-        assert (await self.state()).holder is None  # it blocks nothing
+        assert (await self.history.ticks(RUNNING, app=self.app, limit=9)).rows[0].replica == "c"
 
     async def test_a_lapsed_lease_holds_nothing(self) -> None:
         """C-LEASE, C-CRASH: the store's clock decides."""
@@ -103,6 +105,7 @@ class JobHistoryRules(Asking):
         """F-PAUSE: by the latest of the pauses that cover it."""
         await self.register("report", "another")
         now = await self.store_time()
+        owed_since = (await self.state()).owed_since
         assert (await self.state()).paused_until is None
         await self.pause(Target(job_id="report"), now + HOUR)
         assert (await self.state()).paused_until == now + HOUR
@@ -113,6 +116,7 @@ class JobHistoryRules(Asking):
         assert (await self.state("another")).paused_until == now + 2 * HOUR
         await self.pause(Target.app())
         assert (await self.state()).paused_until == END_OF_TIME
+        assert (await self.state()).owed_since == owed_since  # until one has ended
         for target in (Target.app(), Target(prefix="rep")):
             assert await self.resume(target)
         assert (await self.state()).paused_until == now + HOUR
