@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 
 import psycopg
@@ -22,12 +22,11 @@ from onebeat.engine.due import Due
 from onebeat.engine.here import Here
 from onebeat.engine.threads import Threads
 from onebeat.engine.transaction import Transactions
-from onebeat.model import Bid, Tick
+from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
 from onebeat.transactions import WonClaim
 from tests.stores.postgres.given import TICK, bid, claim, replica
 
-ASYNC_HANDLES = ("url", "psycopg", "sqlalchemy")
 EFFECT: LiteralString = "INSERT INTO effects (fence) VALUES (1)"
 
 
@@ -107,28 +106,43 @@ async def _target(database: str, kind: str, to_async: bool, most: int) -> AsyncI
 
 
 class Transacted:
-    """One tick, won, whose body is about to run in a transaction of *handle*'s."""
+    """One tick, whose body is to run in a transaction of *handle*'s once its bid has won."""
 
-    def __init__(self, handle: Handle, tick: Tick = TICK, *, timeout: float = 3600) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        tick: Tick = TICK,
+        *,
+        by: str = "a",
+        timeout: float = 3600,
+        attempt: int = 1,
+        rerun: bool = False,
+    ) -> None:
         self.handle = handle
-        self.bid: Bid = bid(tick)
-        self.run = Run(tick.job_id, self.bid.token, replica="a", tick=tick)
+        self.bid = replace(bid(tick), attempt=attempt, rerun=rerun)
+        self.run = Run(tick.job_id, self.bid.token, replica=by, tick=tick)
+        self._by = by
         self._settings = Scheduler(timeout=timeout, claim_timeout=5)._settings
 
     @property
     def claim(self) -> WonClaim:
-        return WonClaim("app", self.bid.tick, self.bid.token, 1)
+        return WonClaim("app", self.bid.tick, self.bid.token, self.bid.attempt)
+
+    async def bids(self) -> bool:
+        """Whether it won."""
+        [answer] = await claim(self.handle.store, self.bid, by=self._by)
+        if answer.won:
+            self.run.fence, self.run.attempt = answer.fence, answer.attempt
+        return answer.won
 
     async def won(self) -> Transacted:
-        [answer] = await claim(self.handle.store, self.bid)
-        assert answer.won
-        self.run.fence = answer.fence
+        assert await self.bids()
         return self
 
     async def ended(self, body: Callable[[Run], Any]) -> Ended:
         """How the run of *body* went, once it is over."""
         clock = SystemClock()
-        here = Here(replica(), clock, lambda event: None, self._settings, os.getpid())
+        here = Here(replica(self._by), clock, lambda event: None, self._settings, os.getpid())
         attempt = Attempt(here, Threads(4, clock), lambda: None, Transactions(self.handle.store, here))
         policy = self._settings.policy.with_keywords({"transactional": True})
         return await attempt.run(Admission(self.run, Body.of(body), policy, Due(self.bid.tick)))

@@ -37,7 +37,7 @@ class AsyncLoan:
     async def begin(self, sql: str, *texts: str) -> str | None:
         await self._raw.set_autocommit(False)
         answer = await self._ask(sql, *texts)
-        block = self._raw.transaction()
+        block = self._raw.transaction("onebeat")
         await block.__aenter__()
         self._block = block
         return answer
@@ -99,7 +99,7 @@ class SyncLoan:
     def _begin(self, sql: str, *texts: str) -> str | None:
         self._raw.autocommit = False
         answer = self._ask(sql, *texts)
-        block = self._raw.transaction()
+        block = self._raw.transaction("onebeat")
         block.__enter__()
         self._block = block
         return answer

@@ -1,0 +1,92 @@
+"""A TCP proxy before PostgreSQL at which a client is struck down, at one boundary between two statements."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Self
+
+_BLOCK = 1 << 16
+_ANSWERED = re.compile(rb"Z\x00\x00\x00\x05[ITE]$")
+"""How a server's whole answer ends."""
+
+
+class Side(StrEnum):
+    BEFORE = "before"  # the server never hears of the statement
+    WITHIN = "within"  # the server works on it
+    AFTER = "after"  # it is done, but nobody hears the answer
+
+
+class Boundary:
+    """Hands on what a client says until it says *statement*; on that *side* of it, *strike* is called, and
+    the connection ends. `struck` is set then."""
+
+    def __init__(self, port: int, statement: bytes, side: Side, *, strike: Callable[[], object]) -> None:
+        self._server_port = port
+        self._statement = statement
+        self._side = side
+        self._strike = strike
+        self._connections: set[asyncio.Task[None] | None] = set()
+        self.struck = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = int(self._listening.sockets[0].getsockname()[1])
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._listening.close()
+        # All of them end, for the one at their other end is dead.
+        await asyncio.gather(*(task for task in self._connections if task is not None))
+
+    async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        self._connections.add(asyncio.current_task())
+        server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
+        said: asyncio.Queue[bool] = asyncio.Queue()
+        ways = {
+            asyncio.ensure_future(self._ask(client, to_server, said)),
+            asyncio.ensure_future(self._answer(server, to_client, said)),
+        }
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+        to_server.close()
+        to_client.close()
+
+    async def _ask(
+        self, client: asyncio.StreamReader, to_server: asyncio.StreamWriter, said: asyncio.Queue[bool]
+    ) -> None:
+        while block := await client.read(_BLOCK):
+            here = self._statement in block and not self.struck.is_set()
+            if here and self._side is Side.BEFORE:
+                self._struck()
+                return
+            if here and self._side is Side.AFTER:
+                said.put_nowait(True)
+            to_server.write(block)
+            await to_server.drain()
+            if here and self._side is Side.WITHIN:
+                self._struck()
+                return
+
+    async def _answer(
+        self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter, said: asyncio.Queue[bool]
+    ) -> None:
+        answer = b""
+        while block := await server.read(_BLOCK):
+            answer += block
+            if not said.empty():
+                if _ANSWERED.search(answer):
+                    self._struck()
+                    return
+                continue
+            to_client.write(answer)
+            await to_client.drain()
+            answer = b""
+
+    def _struck(self) -> None:
+        self._strike()
+        self.struck.set()

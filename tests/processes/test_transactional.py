@@ -1,0 +1,126 @@
+"""F-TX: a worker is killed at every boundary between two statements of a transactional tick."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from datetime import timedelta
+from multiprocessing.context import ForkServerProcess
+
+import psycopg
+import pytest
+
+from tests.processes.boundaries import Boundary, Side
+from tests.processes.transactional import Case, life, run_once
+from tests.servers.postgres import Postgres
+from tests.stores.postgres.given import replica
+from tests.stores.postgres.transacted import Handle, told
+
+# What is said on the wire, in this order: each named by something that only it says.
+STATEMENTS = {
+    "the claim": b'"lease": ',
+    "the begin": b"set_config('onebeat.claim'",
+    "the block": b'SAVEPOINT "onebeat"',
+    "the body's first": b"INSERT INTO effects",
+    "the body's second": b"UPDATE effects",
+    "the end of the block": b'RELEASE "onebeat"',
+    "confirmation and commit": b"SET confirmed_at",
+    "the release": b'"verdict": ',
+}
+BOUNDARIES = [(name, side) for name in STATEMENTS for side in (Side.BEFORE, Side.AFTER)]
+COMMITTED = BOUNDARIES[BOUNDARIES.index(("confirmation and commit", Side.AFTER)) :]
+KINDS = [(kind, to_async) for kind in ("url", "sqlalchemy") for to_async in (True, False)]
+RERUN = [Case(kind, to_async, True) for kind, to_async in KINDS]
+SKIP = [Case(kind, to_async, False) for kind, to_async in KINDS]
+CASES = [*RERUN, SKIP[0], *(pytest.param(case, marks=pytest.mark.soak) for case in SKIP[1:])]
+NEVER_CLAIMED = ("the claim", Side.BEFORE)
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["tests.processes.transactional"])
+
+AT_THE_COMMIT = """
+CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_advisory_xact_lock(7); RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION guard();
+"""
+"""Once the claim is confirmed, the commit waits for a lock."""
+
+
+async def killed_at(postgres: Postgres, database: str, case: Case, name: str, side: Side) -> None:
+    """Return when a process that was to run the tick has been killed there."""
+    process: ForkServerProcess | None = None
+
+    def kill() -> None:
+        assert process is not None  # struck down by what it says
+        process.kill()
+        process.join()
+
+    async with Boundary(postgres.port, STATEMENTS[name], side, strike=kill) as boundary:
+        through = database.replace(f":{postgres.port}/", f":{boundary.port}/")
+        process = _processes.Process(
+            target=life, args=(f"{through}?sslmode=disable&gssencmode=disable", case)
+        )
+        process.start()
+        await asyncio.wait_for(boundary.struck.wait(), 30)
+    assert process.exitcode == -9
+
+
+async def buried(handle: Handle) -> None:
+    """The one who was killed is declared dead; return when nothing of its is left."""
+    declared = (
+        "INSERT INTO onebeat_replicas (app, replica_id, label, dead_at) VALUES ('app', 'id-of-a', 'a', now())"
+    )
+    told(handle.database, declared)
+    while told(handle.database, "SELECT count(*) FROM onebeat_ticks WHERE released_at IS NULL"):
+        await handle.store.bury(replica=replica("judge"), ttl=timedelta(seconds=60))
+        await asyncio.sleep(0.01)
+
+
+async def taken_over(handle: Handle, case: Case) -> None:
+    """What another replica does as its beat tells it."""
+    if told(handle.database, "SELECT wanted FROM onebeat_ticks") == "rerun":
+        assert await run_once(handle, rerun=case.rerun, attempt=2, by="b")
+    else:
+        await run_once(handle, rerun=case.rerun, by="b")
+
+
+@pytest.mark.parametrize(("name", "side"), BOUNDARIES, ids=lambda value: str(value))
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_tick_has_one_effect_wherever_its_worker_is_killed(
+    postgres: Postgres, database: str, case: Case, name: str, side: Side
+) -> None:
+    """F-TX, C-CRASH: at most one is committed, exactly one where it is run again; its verdict says which."""
+    async with case.on(database) as handle:
+        await handle.store.migrate()
+        await killed_at(postgres, database, case, name, side)
+        await buried(handle)
+        committed = (name, side) in COMMITTED
+        assert handle.effects() == int(committed)
+        if (name, side) != NEVER_CLAIMED:
+            assert told(database, "SELECT verdict FROM onebeat_ticks") == ("ran" if committed else "lost")
+        await taken_over(handle, case)
+        owes_none = case.rerun or (name, side) == NEVER_CLAIMED
+        assert handle.effects() == int(committed or owes_none)
+
+
+@pytest.mark.parametrize("case", RERUN, ids=str)
+async def test_a_commit_goes_on_though_its_worker_is_killed(
+    postgres: Postgres, database: str, case: Case
+) -> None:
+    """F-TX: killed between confirmation and commit; nobody buries the tick until it is known."""
+    async with case.on(database) as handle:
+        await handle.store.migrate()
+        told(database, AT_THE_COMMIT)
+        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as holder:
+            await holder.execute("SELECT pg_advisory_lock(7)")
+            await killed_at(postgres, database, case, "confirmation and commit", Side.WITHIN)
+            burying = asyncio.ensure_future(buried(handle))
+            await asyncio.sleep(0.3)
+            assert not burying.done()
+        await burying
+        assert handle.effects() == 1
+        assert told(database, "SELECT verdict FROM onebeat_ticks") == "ran"
+        await taken_over(handle, case)
+        assert handle.effects() == 1
