@@ -44,8 +44,9 @@ _REPLACED = ", ".join(
 # reads the job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has
 # the last word. The snapshot only words the refusals.
 #
-# What waits for a holder, a triggered tick or one that was lost, has a row; `waiting` locks it first and
-# sees it as it stands then. So no lease is ever taken for a tick that turns out to be somebody's.
+# What waits for a holder, a triggered tick or one that was lost, has a row; `waiting` locks it and sees it as
+# it stands then. So no lease is ever taken for a tick that turns out to be somebody's. Jobs are locked before
+# ticks everywhere; so with such bids among them, all the jobs come first.
 #
 # Rows are locked in key order, or rivals with the same jobs would deadlock. The clock is looked at twice:
 # in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
@@ -96,9 +97,17 @@ CLAIM = (
                     UNION ALL
                    SELECT until FROM prefixes WHERE starts_with(bid.job_id, prefixes.name)) AS covering
            ) AS pause
+), locked AS MATERIALIZED (
+    SELECT job.job_id
+      FROM {jobs} AS job
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM bids)
+       AND (SELECT bool_or(waited_for) FROM bids)
+     ORDER BY job.job_id COLLATE "C"
+       FOR UPDATE OF job
 ), waiting AS MATERIALIZED (
     SELECT bids.job_id, tick.token = bids.token AS won, tick.fence, tick.attempt, tick.previous_at
       FROM bids
+      JOIN locked ON locked.job_id = bids.job_id
       JOIN {ticks} AS tick ON tick.app = bids.app AND tick.job_id = bids.job_id
                           AND tick.scheduled_at = bids.scheduled_at
      WHERE bids.waited_for AND bids.won_with IS DISTINCT FROM bids.token

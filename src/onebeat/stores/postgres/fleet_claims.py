@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onebeat.stores.postgres.claims import DURABLE
 
-# The ticks are locked before the jobs, as a claim of a lost tick does it: either it comes first, and its
+# The jobs are locked, then the ticks, as a claim of a lost tick does it: either that comes first, and its
 # token stands there, or it finds the tick lost no more.
 REASSERT = (
     DURABLE
@@ -20,25 +20,24 @@ REASSERT = (
             WHERE tick.app = asked.app AND tick.job_id = claim.job_id
               AND tick.scheduled_at = claim.scheduled_at LIMIT 1
            ) AS tick ON true
-), found AS MATERIALIZED (
-    SELECT claims.*, tick.verdict = 'lost' AND tick.released_at IS NOT NULL AS lost
-      FROM claims
-      JOIN {ticks} AS tick ON tick.app = claims.app AND tick.job_id = claims.job_id
-                          AND tick.scheduled_at = claims.scheduled_at
-     WHERE tick.token = claims.token
-     ORDER BY tick.job_id COLLATE "C", tick.scheduled_at
-       FOR UPDATE OF tick
 ), locked AS MATERIALIZED (
     SELECT job.job_id, job.token, job.claimed_tick
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM found)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM claims)
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), kept AS MATERIALIZED (
-    SELECT found.*, coalesce(locked.token = found.token AND locked.claimed_tick = found.scheduled_at, false)
+    SELECT claims.*, coalesce(tick.verdict = 'lost', false) AS lost,
+           coalesce(locked.token = claims.token AND locked.claimed_tick = claims.scheduled_at, false)
            AS holds_lease
-      FROM found JOIN locked ON locked.job_id = found.job_id
-     WHERE NOT found.leased OR locked.token = found.token AND locked.claimed_tick = found.scheduled_at
+      FROM claims
+      JOIN locked ON locked.job_id = claims.job_id
+      JOIN {ticks} AS tick ON tick.app = claims.app AND tick.job_id = claims.job_id
+                          AND tick.scheduled_at = claims.scheduled_at
+     WHERE tick.token = claims.token
+       AND (NOT claims.leased OR locked.token = claims.token AND locked.claimed_tick = claims.scheduled_at)
+     ORDER BY tick.job_id COLLATE "C", tick.scheduled_at
+       FOR UPDATE OF tick
 ), back AS (
     UPDATE {ticks} AS tick
        SET holder = kept.replica, claimed_by = kept.label,
