@@ -147,6 +147,7 @@ class Control(Embedded):
         checked_name("job_id", job_id)
         checked_ask(by, reason)
         at = await self._write(lambda db: trigger(db, self._ask(app, by, reason), job_id, force))
+        self._wake()
         return Tick(job_id, instant(at))
 
     async def cancel(
@@ -156,6 +157,7 @@ class Control(Embedded):
         checked_ask(by, reason)
         at = None if scheduled_at is None else Tick(job_id, scheduled_at).scheduled_at
         found = await self._write(lambda db: cancel(db, self._ask(app, by, reason), job_id, at))
+        self._wake()
         return [Tick(job_id, instant(micros_)) for micros_ in found]
 
     def _ask(self, app: str, by: str, reason: str) -> Ask:

@@ -31,7 +31,7 @@ def apply_migrations(path: str | os.PathLike[str], *, patience: float = 30.0) ->
         file.close()
 
 
-def _check_version() -> None:
+def check_version() -> None:
     """Raise StoreUnusable when the SQLite library is too old."""
     if sqlite3.sqlite_version_info < _LEAST_VERSION:
         least = ".".join(map(str, _LEAST_VERSION))
@@ -45,7 +45,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: str, *, synchronous: str, patience: float) -> None:
-        _check_version()
+        check_version()
         self.path = os.path.abspath(path)  # a later chdir must not name another file
         self._synchronous = synchronous
         self._patience = patience
@@ -87,6 +87,18 @@ class SqliteFile:
             _wait_for_writers(db, wait)
             # IMMEDIATE: one that first reads and then writes fails at once, whatever the busy timeout.
             db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, with the file as it stands at the first look into it. Waits for no writer."""
+        db = self._connection()
+        try:
+            db.execute("BEGIN")
             yield db
             db.execute("COMMIT")
         except BaseException:

@@ -1,0 +1,106 @@
+"""The heartbeat's side of the embedded stores."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
+from onebeat.model import Record, Replica, Tick
+from onebeat.stores.ruling import (
+    MICROSECOND,
+    JobRow,
+    TickKey,
+    TickRow,
+    instant,
+    lose,
+    micros,
+    take_back,
+    tick_key,
+)
+from onebeat.stores.sqlite import fleet_rows, rows
+from onebeat.stores.sqlite.embedded import Embedded
+
+
+class Beating(Embedded):
+    """See FleetStore."""
+
+    async def join(
+        self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: datetime
+    ) -> Sequence[Registered]:
+        def work(db: sqlite3.Connection) -> Sequence[Registered]:
+            at = self._now()
+            fleet_rows.join(db, replica, facts, registrations, now=at, skew=_skew(now, at))
+            return fleet_rows.register(db, replica.app, registrations, at)
+
+        return await self._write(work)
+
+    async def beat(self, *, replica: Replica, now: datetime, ttl: timedelta) -> Pulse:
+        def work(db: sqlite3.Connection) -> Pulse:
+            at = self._now()
+            since = at - ttl // MICROSECOND
+            skew = _skew(now, at)
+            healthy_since = fleet_rows.beat(db, replica, now=at, since=since, skew=skew)
+            living = fleet_rows.living(db, replica.app)
+            return Pulse(
+                store_time=instant(at),
+                skew=skew,
+                dead=healthy_since is None,
+                healthy=healthy_since is not None and healthy_since <= since,
+                suspects=any(beat_at < since for beat_at in living.values()),
+                living=tuple(living),
+                orders=fleet_rows.orders(db, replica),
+            )
+
+        return await self._write(work)
+
+    async def bury(self, *, replica: Replica, ttl: timedelta) -> Sequence[Buried]:
+        def work(db: sqlite3.Connection) -> Sequence[Buried]:
+            now = self._now()
+            fleet_rows.declare_dead(db, replica, now=now, since=now - ttl // MICROSECOND)
+            left_behind = fleet_rows.held_by_the_dead(db, replica.app)
+            return [_bury(db, key, now) for key in left_behind]
+
+        return await self._write(work)
+
+    async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
+        return await self._write(lambda db: [_reassert(db, claim, replica) for claim in claims])
+
+    async def record(self, records: Sequence[Record], *, replica: Replica) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            for record in records:
+                tick = record.tick.job_id, micros(record.tick.scheduled_at)
+                fleet_rows.record(db, replica.app, tick, record.verdict.value, record.note)
+
+        await self._write(work)
+
+    async def leave(self, *, replica: Replica) -> None:
+        await self._write(lambda db: fleet_rows.leave(db, replica))
+
+    async def asked(self, *, app: str) -> None:
+        """Other processes cannot be heard: their requests are seen with the next beat."""
+        await asyncio.get_running_loop().create_future()
+
+
+def _bury(db: sqlite3.Connection, key: TickKey, now: int) -> Buried:
+    """What becomes of a claim that the dead left behind."""
+    job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
+    lost = lose(job or JobRow(), row or TickRow(), scheduled_at=key[2], now=now)
+    rows.write(db, key, *lost)
+    return Buried(Tick(key[1], instant(key[2])), lost.tick.attempt)
+
+
+def _reassert(db: sqlite3.Connection, claim: Held, replica: Replica) -> bool:
+    """Whether *claim* is this replica's still; lost meanwhile, it is taken up again."""
+    key = tick_key(replica.app, claim.tick)
+    job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
+    kept = take_back(job, row, claim, replica=replica)
+    if kept is not None:
+        rows.write(db, key, *kept)
+    return kept is not None
+
+
+def _skew(now: datetime, at: int) -> float:
+    return (now - instant(at)).total_seconds()
