@@ -29,3 +29,9 @@ def test_it_says_when_there_is_no_next_instant(onebeat: Onebeat) -> None:
 
 def test_a_count_of_none_leaves_the_instants_out(onebeat: Onebeat) -> None:
     assert len(onebeat("explain", "@daily", "--count", "0").lines) == 1
+
+
+def test_h_is_drawn_from_the_job_that_is_named(onebeat: Onebeat) -> None:
+    """S-MORE: what a text with H means is said of one job."""
+    told = onebeat("explain", "H H * * *", "--extended", "--from", "2027-01-01", "--job", "report")
+    assert told.lines[0] == "At 07:31 every day, UTC."

@@ -59,3 +59,12 @@ def test_what_the_zone_cannot_show_is_shown_in_utc(onebeat: Onebeat) -> None:
     for command in ("next", "explain"):
         words = (command, "@every 5s", "--tz", "Asia/Tokyo", "--from", "9999-12-31T23:59:55", "--count", "1")
         assert "9999-12-31T15:00:00+00:00" in onebeat(*words).lines[-1]
+
+
+def test_h_is_drawn_from_the_job_that_is_named(onebeat: Onebeat) -> None:
+    """S-MORE: the instants of a text with H are those of one job."""
+    words = ("next", "H H * * *", "--extended", "--from", "2027-01-01", "--count", "1")
+    assert onebeat(*words, "--job", "report").lines == ["2027-01-01T07:31:00+00:00"]
+    unbound = onebeat(*words)
+    assert unbound.code != 0
+    assert "--job" in unbound.err

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
 from onebeat.errors import InvalidSchedule
+from onebeat.schedule import Schedule
+from onebeat.schedules.compose import operand
 from onebeat.schedules.fields import WEEKDAY
 from onebeat.schedules.instants import DAY
 from onebeat.schedules.wall import Wall, wall_of
 
+if TYPE_CHECKING:
+    from onebeat.schedules.without import Without
+
 _UNIX = date(1970, 1, 1).toordinal()
-_LONGEST_RUN = 1000
+_LONGEST_RUN = 31
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _NAMES = tuple(WEEKDAY.names)
 
 
@@ -25,6 +33,11 @@ class Closed(ABC):
     @abstractmethod
     def has(self, day: int) -> bool:
         """Whether *day* is one of them."""
+
+    def __rsub__(self, schedule: Schedule | str) -> Without:
+        from onebeat.schedules.without import without  # imported late: it knows of these days
+
+        return without(schedule, self) if operand(schedule) else NotImplemented
 
     def stretch(self, at: int) -> tuple[int, int] | None:
         """Seconds [low, high) around *at* that all lie on such days; None when *at* does not."""
@@ -98,7 +111,7 @@ def _dates(given: tuple[date | str, ...], tz: str) -> Dates:
 
 
 def _day(got: object) -> int:
-    if isinstance(got, str) and len(got) == len("2026-12-25"):
+    if isinstance(got, str) and _DATE.fullmatch(got):
         try:
             got = date.fromisoformat(got)
         except ValueError:

@@ -59,23 +59,23 @@ class Composable(ABC):
     def __or__(self, other: Schedule | str) -> Union:
         from onebeat.schedules.union import union
 
-        return union(self, other) if _operand(other) else NotImplemented
+        return union(self, other) if operand(other) else NotImplemented
 
     def __ror__(self, other: Schedule | str) -> Union:
         from onebeat.schedules.union import union
 
-        return union(other, self) if _operand(other) else NotImplemented
+        return union(other, self) if operand(other) else NotImplemented
 
     def __sub__(self, other: Closed | Schedule | str) -> Without:
         from onebeat.schedules.closed import Closed
         from onebeat.schedules.without import without
 
-        return without(self, other) if isinstance(other, Closed) or _operand(other) else NotImplemented
+        return without(self, other) if isinstance(other, Closed) or operand(other) else NotImplemented
 
     def __rsub__(self, other: Schedule | str) -> Without:
         from onebeat.schedules.without import without
 
-        return without(other, self) if _operand(other) else NotImplemented
+        return without(other, self) if operand(other) else NotImplemented
 
 
 def plain_parts(schedule: Schedule) -> tuple[Schedule, ...]:
@@ -88,5 +88,6 @@ def shown(part: object) -> str:
     return f"({part!r})" if isinstance(part, Composable) and part.joined else repr(part)
 
 
-def _operand(other: object) -> bool:
+def operand(other: object) -> bool:
+    """Whether *other* may stand beside a schedule."""
     return isinstance(other, str) or (isinstance(other, Schedule) and not isinstance(other, type))

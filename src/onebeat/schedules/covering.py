@@ -17,7 +17,7 @@ from onebeat.schedules.every import Every
 from onebeat.schedules.instants import DAY, epoch_seconds
 from onebeat.schedules.timetable import EVERY_HOUR, Timetable
 
-_LONGEST_RUN = 400
+_LONGEST_RUN = 31
 _EVER = 1 << 40
 """Seconds, some 35,000 years."""
 
@@ -84,6 +84,8 @@ def _by_clock(inside: list[_Clock | None], outside: _Clock, at: int) -> tuple[in
         return None
     reading = at + outside.offset
     first = last = reading // unit
+    if unit == DAY and outside.days.every:
+        return low, high
     if unit == DAY:
         while last - first < _LONGEST_RUN and outside.days.first_from(last + 1) == last + 1:
             last += 1
