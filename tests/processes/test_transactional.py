@@ -6,12 +6,13 @@ import asyncio
 import multiprocessing
 from datetime import timedelta
 from multiprocessing.context import ForkServerProcess
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
 
 from tests.processes.boundaries import Boundary, Side
-from tests.processes.transactional import Case, life, run_once
+from tests.processes.transactional import Case, life, run_once, serve
 from tests.servers.postgres import Postgres
 from tests.stores.postgres.given import replica
 from tests.stores.postgres.transacted import Handle, told
@@ -124,3 +125,34 @@ async def test_a_commit_goes_on_though_its_worker_is_killed(
         assert told(database, "SELECT verdict FROM onebeat_ticks") == "ran"
         await taken_over(handle, case)
         assert handle.effects() == 1
+
+
+@pytest.mark.parametrize("case", [RERUN[0], RERUN[-1]], ids=str)
+async def test_a_fleet_runs_a_tick_again_whose_worker_was_killed(database: str, case: Case) -> None:
+    """F-TX, C-CRASH: by itself, within a few times to live, with one effect."""
+    async with case.on(database) as handle:
+        told(database, "CREATE TABLE begun (label text)")
+        await handle.store.migrate()
+    fleet = {label: _processes.Process(target=serve, args=(database, case, label)) for label in ("r0", "r1")}
+    try:
+        for process in fleet.values():
+            process.start()
+        victim = await until(database, "SELECT label FROM begun")
+        fleet[victim].kill()
+        assert await until(database, "SELECT count(*) FROM effects") == 1
+        attempt = "SELECT claimed_by || attempt FROM onebeat_ticks WHERE confirmed_at IS NOT NULL"
+        survivor = next(label for label in fleet if label != victim)
+        assert told(database, attempt) == f"{survivor}2"
+    finally:
+        for process in fleet.values():
+            process.kill()
+            process.join()
+
+
+async def until(database: str, sql: LiteralString) -> Any:
+    """What *sql* gives, once it gives something."""
+    async with asyncio.timeout(30):
+        while True:
+            if answer := told(database, sql):
+                return answer
+            await asyncio.sleep(0.05)

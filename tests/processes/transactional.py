@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from onebeat import Run
+from onebeat import Run, Scheduler
 from onebeat.model import Outcome, Release, Verdict
 from tests.stores.postgres.given import TICK, replica
-from tests.stores.postgres.transacted import Handle, Transacted, handle_on
+from tests.stores.postgres.transacted import Handle, Transacted, handle_on, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +55,22 @@ def life(database: str, case: Case) -> None:
             await run_once(handle, rerun=case.rerun)
 
     asyncio.run(alive())
+
+
+def serve(database: str, case: Case, label: str) -> None:
+    """A replica whose scheduler has the job; the first attempt at a tick never gets done."""
+
+    async def serving() -> None:
+        async with case.on(database) as handle:
+
+            def linger(run: Run) -> Any:
+                if run.attempt > 1:
+                    return None
+                told(database, f"INSERT INTO begun VALUES ('{label}')")
+                return asyncio.sleep(60) if case.to_async else run.wait(60)
+
+            scheduler = Scheduler(handle.store, app="app", replica=label, ttl=1)
+            scheduler.every(4, job_id="pay", transactional=True, on_lost="rerun")(handle.writing(linger))
+            await scheduler.serve()
+
+    asyncio.run(serving())
