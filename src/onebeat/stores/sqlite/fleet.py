@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
-from onebeat.model import Record, Replica, Tick
+from onebeat.model import Bid, Record, Replica, Tick
 from onebeat.stores.ruling import (
     MICROSECOND,
+    Circumstances,
     JobRow,
     TickKey,
     TickRow,
@@ -21,10 +22,10 @@ from onebeat.stores.ruling import (
     tick_key,
 )
 from onebeat.stores.sqlite import fleet_rows, rows
-from onebeat.stores.sqlite.embedded import Embedded
+from onebeat.stores.sqlite.claiming import Claiming
 
 
-class Beating(Embedded):
+class Beating(Claiming):
     """See FleetStore."""
 
     async def join(
@@ -49,7 +50,8 @@ class Beating(Embedded):
                 skew=skew,
                 dead=healthy_since is None,
                 healthy=healthy_since is not None and healthy_since <= since,
-                suspects=any(beat_at < since for beat_at in living.values()),
+                suspects=min([*living.values(), *fleet_rows.unburied(db, replica.app)], default=since)
+                < since,
                 living=tuple(living),
                 orders=fleet_rows.orders(db, replica),
             )
@@ -60,13 +62,29 @@ class Beating(Embedded):
         def work(db: sqlite3.Connection) -> Sequence[Buried]:
             now = self._now()
             fleet_rows.declare_dead(db, replica, now=now, since=now - ttl // MICROSECOND)
-            left_behind = fleet_rows.held_by_the_dead(db, replica.app)
-            return [_bury(db, key, now) for key in left_behind]
+            return [_bury(db, key, now) for key in fleet_rows.bury(db, replica.app, now=now)]
 
         return await self._write(work)
 
     async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
-        return await self._write(lambda db: [_reassert(db, claim, replica) for claim in claims])
+        """What the database has never heard of is claimed once more, with the same tokens."""
+
+        def work(db: sqlite3.Connection) -> Sequence[bool]:
+            given = self._circumstances(db, replica, expired=False)
+            return [self._take_back(db, claim, given) for claim in claims]
+
+        return await self._write(work)
+
+    def _take_back(self, db: sqlite3.Connection, claim: Held, given: Circumstances) -> bool:
+        """Whether *claim* is this replica's still; lost meanwhile, it is taken up again."""
+        key = tick_key(given.replica.app, claim.tick)
+        job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
+        if row is None or row.token is None:
+            return self._rule(db, Bid(claim.tick, claim.token, claim.lease), given).won
+        kept = take_back(job, row, claim, replica=given.replica)
+        if kept is not None:
+            rows.write(db, key, *kept)
+        return kept is not None
 
     async def record(self, records: Sequence[Record], *, replica: Replica) -> None:
         def work(db: sqlite3.Connection) -> None:
@@ -77,7 +95,7 @@ class Beating(Embedded):
         await self._write(work)
 
     async def leave(self, *, replica: Replica) -> None:
-        await self._write(lambda db: fleet_rows.leave(db, replica))
+        await self._write(lambda db: fleet_rows.leave(db, replica, now=self._now()))
 
     async def asked(self, *, app: str) -> None:
         """Other processes cannot be heard: their requests are seen with the next beat."""
@@ -90,16 +108,6 @@ def _bury(db: sqlite3.Connection, key: TickKey, now: int) -> Buried:
     lost = lose(job or JobRow(), row or TickRow(), scheduled_at=key[2], now=now)
     rows.write(db, key, *lost)
     return Buried(Tick(key[1], instant(key[2])), lost.tick.attempt)
-
-
-def _reassert(db: sqlite3.Connection, claim: Held, replica: Replica) -> bool:
-    """Whether *claim* is this replica's still; lost meanwhile, it is taken up again."""
-    key = tick_key(replica.app, claim.tick)
-    job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
-    kept = take_back(job, row, claim, replica=replica)
-    if kept is not None:
-        rows.write(db, key, *kept)
-    return kept is not None
 
 
 def _skew(now: datetime, at: int) -> float:

@@ -53,13 +53,25 @@ UPDATE onebeat_replicas
    SET dead_at = :now
  WHERE app = :app AND dead_at IS NULL AND beat_at < :since
 """
-_LEAVE = "DELETE FROM onebeat_replicas WHERE app = ? AND replica_id = ?"
-_HELD_BY_THE_DEAD = """
-SELECT tick.app, tick.job_id, tick.scheduled_at
-  FROM onebeat_ticks AS tick
-  JOIN onebeat_replicas AS replica ON replica.app = tick.app AND replica.replica_id = tick.holder
- WHERE tick.app = ? AND tick.released_at IS NULL AND tick.token IS NOT NULL AND replica.dead_at IS NOT NULL
- ORDER BY tick.job_id, tick.scheduled_at
+_LEAVE = """
+UPDATE onebeat_replicas
+   SET dead_at = :now
+ WHERE app = :app AND replica_id = :replica_id AND dead_at IS NULL
+"""
+_UNBURIED = "SELECT dead_at FROM onebeat_replicas WHERE app = ? AND dead_at IS NOT NULL AND buried_at IS NULL"
+_LEFT_BEHIND = """
+SELECT app, job_id, scheduled_at
+  FROM onebeat_ticks
+ WHERE app = :app AND released_at IS NULL AND token IS NOT NULL
+   AND holder IN (SELECT replica_id
+                    FROM onebeat_replicas
+                   WHERE app = :app AND dead_at IS NOT NULL AND buried_at IS NULL)
+ ORDER BY job_id, scheduled_at
+"""
+_BURIED = """
+UPDATE onebeat_replicas
+   SET buried_at = :now
+ WHERE app = :app AND dead_at IS NOT NULL AND buried_at IS NULL
 """
 _WANTED = """
 SELECT tick.wanted, tick.job_id, tick.scheduled_at, tick.token, tick.attempt, tick.forced, tick.asked_by,
@@ -144,13 +156,23 @@ def declare_dead(db: sqlite3.Connection, judge: Replica, *, now: int, since: int
         db.execute(_DECLARE_DEAD, {"app": judge.app, "now": now, "since": since})
 
 
-def leave(db: sqlite3.Connection, replica: Replica) -> None:
-    db.execute(_LEAVE, (replica.app, replica.id))
+def leave(db: sqlite3.Connection, replica: Replica, *, now: int) -> None:
+    """It is dead from now on: what it holds nevertheless is lost like that of any other."""
+    db.execute(_LEAVE, {"app": replica.app, "replica_id": replica.id, "now": now})
 
 
-def held_by_the_dead(db: sqlite3.Connection, app: str) -> Sequence[TickKey]:
-    """The claims that the dead have left behind."""
-    return db.execute(_HELD_BY_THE_DEAD, (app,)).fetchall()
+def unburied(db: sqlite3.Connection, app: str) -> list[int]:
+    """When those died whose claims nobody has looked at yet."""
+    return [dead_at for (dead_at,) in db.execute(_UNBURIED, (app,))]
+
+
+def bury(db: sqlite3.Connection, app: str, *, now: int) -> Sequence[TickKey]:
+    """The claims that the dead have left behind. Nothing is won by the dead, so these are the last."""
+    if not unburied(db, app):
+        return []  # to look for nothing through all ticks would take a while
+    left_behind = db.execute(_LEFT_BEHIND, {"app": app}).fetchall()
+    db.execute(_BURIED, {"app": app, "now": now})
+    return left_behind
 
 
 def orders(db: sqlite3.Connection, replica: Replica) -> tuple[Order, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from onebeat.stores.sqlite.alarms import Alarms
-from onebeat.stores.sqlite.claiming import Claiming
 from onebeat.stores.sqlite.control import Control
 from onebeat.stores.sqlite.fleet import Beating
 from onebeat.stores.sqlite.history import History
 from onebeat.stores.sqlite.permits import FleetPermits
 
 
-class EmbeddedStore(Claiming, Beating, Control, History, FleetPermits, Alarms):
+class EmbeddedStore(Beating, Control, History, FleetPermits, Alarms):
     """What a file and a process's memory have in common: everything but where the rows are."""
