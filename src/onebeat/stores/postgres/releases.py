@@ -56,9 +56,9 @@ RELEASE = (
            last_verdict = CASE WHEN told THEN verdict ELSE job.last_verdict END,
            last_success_at = CASE WHEN told AND verdict = 'ran' THEN clock_timestamp()
                                   ELSE job.last_success_at END,
-           failures = CASE WHEN NOT told OR verdict = 'cancelled' THEN job.failures
-                           WHEN verdict = 'ran' THEN 0
-                           ELSE job.failures + 1 END,
+           failures = CASE WHEN told AND verdict = 'ran' THEN 0
+                           WHEN told AND verdict IN ('failed', 'timed_out', 'lost') THEN job.failures + 1
+                           ELSE job.failures END,
            accounted_at = CASE WHEN told AND accounts THEN greatest(job.accounted_at, scheduled_at)
                                ELSE job.accounted_at END
       FROM ending
