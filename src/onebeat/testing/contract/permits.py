@@ -116,7 +116,7 @@ class PermitRules(Asking):
             assert await self.take("b", most=1, prefix=prefix)
         assert await self.take("a", most=1, prefix="mail", app=f"{self.app}-other")
 
-    async def test_the_longest_lease_overflows_nothing(self) -> None:
+    async def test_the_longest_lease_of_a_permit_overflows_nothing(self) -> None:
         """C-LEASE: sums are capped."""
         assert await self.take("a", most=1, lease=timedelta.max)
         assert await self.take("b", most=2, lease=LONGEST)
