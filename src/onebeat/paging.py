@@ -71,8 +71,8 @@ def _after(kind: str, cursor: str | None, position: Callable[..., T]) -> T | Non
     if cursor is None:
         return None
     try:
-        found_kind, *words = map(_text, json.loads(base64.urlsafe_b64decode(cursor.encode())))
-        if found_kind == kind and _cursor(kind, *words) == cursor:
+        _kind, *words = map(_text, json.loads(base64.urlsafe_b64decode(cursor.encode())))
+        if _cursor(kind, *words) == cursor:
             return position(*words)
     except (ValueError, TypeError, AttributeError, RecursionError, OnebeatError):
         pass  # whatever it is, it is none of ours
