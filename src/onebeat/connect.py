@@ -11,7 +11,7 @@ from onebeat.stores.postgres.targets import is_dsn, is_handle
 
 _EXPECTED = (
     "memory://, sqlite:///file.db, a postgresql:// URL, a psycopg or asyncpg pool, a SQLAlchemy engine, "
-    "or a ClaimStore"
+    "Django's connection, or a ClaimStore"
 )
 _METHODS = ("claim", "release", "prune", "repair", "close")
 _PROPERTIES = ("label", "loop_bound", "tolerance")

@@ -59,24 +59,32 @@ class OwnPool:
     errors = ERRORS
 
     def __init__(self, dsn: str) -> None:
-        self.label = label_of_dsn(dsn)
         self._dsn = dsn
+        label_of_dsn(dsn)  # what libpq cannot read is refused now
         self._pools: dict[tuple[int, asyncio.AbstractEventLoop], Pool] = {}
         self._connections = Connections()
+
+    @property
+    def label(self) -> str:
+        return label_of_dsn(self._conninfo())
 
     async def fetch(self, sql: str, *texts: str, wait: float) -> str | None:
         return await _fetch(await self._opened(), sql, texts, wait)
 
     async def lend(self, *, to_async: bool, wait: float) -> Loan:
-        return await self._connections.lend(self._dsn, to_async=to_async, wait=wait)
+        return await self._connections.lend(self._conninfo(), to_async=to_async, wait=wait)
 
     async def listen(self, channel: str) -> Ear | None:
-        return await listening(self._dsn, channel)
+        return await listening(self._conninfo(), channel)
 
     async def close(self) -> None:
         pool = self._pools.pop(self._here(), None)
         if pool is not None:
             await pool.close()
+
+    def _conninfo(self) -> str:
+        """What to connect with, whenever that is."""
+        return self._dsn
 
     async def _opened(self) -> Pool:
         here = self._here()
@@ -90,7 +98,7 @@ class OwnPool:
         """Few connections, because a statement carries many bids. A connection that cannot be had is
         tried again after 1 and 3 seconds, then when it is next asked for: no storm, no long silence."""
         return AsyncConnectionPool(
-            self._dsn,
+            self._conninfo(),
             min_size=0,
             max_size=4,
             open=False,

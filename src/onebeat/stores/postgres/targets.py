@@ -21,6 +21,8 @@ _KINDS = {
     ("asyncpg", "Pool"): ("asyncpg_pool", "AppPool"),
     ("sqlalchemy", "Engine"): ("sqlalchemy_engine", "AppEngine"),
     ("sqlalchemy", "AsyncEngine"): ("sqlalchemy_engine", "AppAsyncEngine"),
+    ("django", "ConnectionProxy"): ("django_connection", "DjangoConnection"),
+    ("django", "BaseDatabaseWrapper"): ("django_connection", "DjangoConnection"),
 }
 
 
@@ -34,7 +36,7 @@ def is_dsn(target: object) -> bool:
 
 
 def is_handle(target: object) -> bool:
-    """Whether *target* is a pool or an engine that an adapter knows. Imports no driver."""
+    """Whether *target* is a pool, an engine or a connection that an adapter knows. Imports no driver."""
     return _kind(target) is not None
 
 
@@ -46,7 +48,9 @@ def driver_for(target: object) -> Driver:
     if kind is None:
         got = "a text" if isinstance(target, str) else type(target).__qualname__
         raise InvalidSetting(
-            "store", got, "a postgresql:// URL, a psycopg or asyncpg pool, or a SQLAlchemy engine"
+            "store",
+            got,
+            "a postgresql:// URL, a psycopg or asyncpg pool, a SQLAlchemy engine, or Django's connection",
         )
     return _adapter(*kind, target)
 
