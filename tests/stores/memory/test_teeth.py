@@ -3,177 +3,200 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from sqlite3 import Connection
 
 import pytest
 
 from onebeat.model import Answer, Bid, Release, Replica, Ruling
 from onebeat.stores.memory import MemoryStore
-from onebeat.stores.ruling import JobRow, TickRow, tick_key
+from onebeat.stores.ruling import Circumstances, JobRow, tick_key
+from onebeat.stores.sqlite import rows
 from onebeat.testing.clock import FakeClock
 from onebeat.testing.contract import ClaimStoreContract
+
+_TABLES = ("onebeat_jobs", "onebeat_ticks")
+_FORGET = "DELETE FROM onebeat_ticks WHERE app = ? AND job_id = ? AND scheduled_at = ?"
+_PRUNE_NEWEST = """
+DELETE FROM onebeat_ticks
+ WHERE (app, job_id, scheduled_at) IN (SELECT app, job_id, scheduled_at
+                                         FROM onebeat_ticks
+                                        WHERE app = ?
+                                        ORDER BY scheduled_at DESC
+                                        LIMIT ?)
+"""
 
 
 class Broken(MemoryStore):
     """Sound as it stands; each store below breaks one thing."""
 
-    def change(self, app: str, bid: Bid | Release, **columns: object) -> None:
+    def change(self, db: Connection, app: str, bid: Bid | Release, **columns: object) -> None:
         key = tick_key(app, bid.tick)[:2]
-        if key in self._jobs:
-            self._jobs[key] = replace(self._jobs[key], **columns)  # type: ignore[arg-type]
+        job = rows.read_job(db, key)
+        if job is not None:
+            rows.write_job(db, key, replace(job, **columns))  # type: ignore[arg-type]
+
+    async def also(self, *statements: str) -> None:
+        """Do to the tables what nobody asked for."""
+        await self._write(lambda db: [db.execute(statement) for statement in statements])
 
 
 class ForgetsTheWatermark(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        self.change(replica.app, bid, watermark=None)
-        return super()._rule(bid, replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        self.change(db, given.replica.app, bid, watermark=None)
+        return super()._rule(db, bid, given)
 
 
 class ForgetsTicks(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
         if bid.lease is None:
-            self._ticks.pop(tick_key(replica.app, bid.tick), None)
-        return super()._rule(bid, replica, expired)
+            db.execute(_FORGET, tick_key(given.replica.app, bid.tick))
+        return super()._rule(db, bid, given)
 
 
 class LooksBeforeItTakes(Broken):
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
-        jobs, ticks = dict(self._jobs), dict(self._ticks)
+        seen = await self._read(
+            lambda db: [db.execute(f"SELECT * FROM {table}").fetchall() for table in _TABLES]
+        )
         await asyncio.sleep(0)
-        self._jobs, self._ticks = jobs, ticks
+        await self._write(lambda db: _restore(db, seen))
         return await super().claim(bids, replica=replica, timeout=timeout)
 
 
+def _restore(db: Connection, seen: Sequence[Sequence[Sequence[object]]]) -> None:
+    for table, found in zip(_TABLES, seen, strict=True):
+        db.execute(f"DELETE FROM {table}")
+        for row in found:
+            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in row)})", row)
+
+
 class IgnoresLeases(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        self.change(replica.app, bid, lease_until=None)
-        return super()._rule(bid, replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        self.change(db, given.replica.app, bid, lease_until=None)
+        return super()._rule(db, bid, given)
 
 
 class NeverEndsALease(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return super()._rule(
-            bid if bid.lease is None else replace(bid, lease=timedelta(days=9)), replica, expired
-        )
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        return super()._rule(db, bid if bid.lease is None else replace(bid, lease=timedelta(days=9)), given)
 
 
 class LeasesWhatMayOverlap(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return super()._rule(replace(bid, lease=bid.lease or timedelta(hours=1)), replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        return super()._rule(db, replace(bid, lease=bid.lease or timedelta(hours=1)), given)
 
 
 class ForgetsTokens(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        tick = self._ticks.get(tick_key(replica.app, bid.tick))
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        tick = rows.read_tick(db, tick_key(given.replica.app, bid.tick))
         if tick is not None and tick.token == bid.token:
             bid = replace(bid, token=bid.token + " again")
-        return super()._rule(bid, replica, expired)
+        return super()._rule(db, bid, given)
 
 
 class TakesTheLeaseAgain(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        answer = super()._rule(bid, replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        answer = super()._rule(db, bid, given)
         if answer.won and bid.lease is not None:
-            self.change(replica.app, bid, lease_until=self._now() + 10**10, released_at=None)
+            self.change(db, given.replica.app, bid, lease_until=self._now() + 10**10, released_at=None)
         return answer
 
 
 class AnswersOnlyTheNewestToken(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        job = self._jobs.get(tick_key(replica.app, bid.tick)[:2], JobRow())
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        job = rows.read_job(db, tick_key(given.replica.app, bid.tick)[:2]) or JobRow()
         if job.token != bid.token and bid.lease is not None:
-            self._ticks.pop(tick_key(replica.app, bid.tick), None)
-        return super()._rule(bid, replica, expired)
+            db.execute(_FORGET, tick_key(given.replica.app, bid.tick))
+        return super()._rule(db, bid, given)
 
 
 class AnswersTheNewestFence(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        answer = super()._rule(bid, replica, expired)
-        if not answer.won:
-            return answer
-        return replace(answer, fence=self._jobs[tick_key(replica.app, bid.tick)[:2]].fence)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        answer = super()._rule(db, bid, given)
+        job = rows.read_job(db, tick_key(given.replica.app, bid.tick)[:2])
+        return replace(answer, fence=job.fence) if answer.won and job is not None else answer
 
 
 class ReleasesWhateverTheToken(Broken):
-    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
-        held = [self._ticks.get(tick_key(replica.app, release.tick), TickRow()).token for release in releases]
-        named = [replace(release, token=token or "") for release, token in zip(releases, held, strict=True)]
-        await super().release(named, replica=replica)
+    def _release(self, db: Connection, releases: Iterable[Release], replica: Replica) -> None:
+        held = [(release, rows.read_tick(db, tick_key(replica.app, release.tick))) for release in releases]
+        named = [replace(release, token=(tick and tick.token) or "") for release, tick in held]
+        super()._release(db, named, replica)
 
 
 class ReleasesWhateverTheTick(Broken):
-    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+    def _release(self, db: Connection, releases: Iterable[Release], replica: Replica) -> None:
         for release in releases:
-            job = self._jobs.get(tick_key(replica.app, release.tick)[:2])
+            job = rows.read_job(db, tick_key(replica.app, release.tick)[:2])
             if job is not None and job.token == release.token:
-                self.change(replica.app, release, released_at=self._now())
+                self.change(db, replica.app, release, released_at=self._now())
 
 
 class ReleasesWhateverTheClaim(Broken):
-    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
-        await super().release(releases, replica=replica)
+    def _release(self, db: Connection, releases: Iterable[Release], replica: Replica) -> None:
+        super()._release(db, releases, replica)
         for release in releases:
-            if tick_key(replica.app, release.tick) in self._ticks:
-                self.change(replica.app, release, released_at=self._now())
+            if rows.read_tick(db, tick_key(replica.app, release.tick)) is not None:
+                self.change(db, replica.app, release, released_at=self._now())
 
 
 class MakesRowsOnRelease(Broken):
-    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+    def _release(self, db: Connection, releases: Iterable[Release], replica: Replica) -> None:
         for release in releases:
-            app, job_id, scheduled_at = tick_key(replica.app, release.tick)
-            self._jobs.setdefault((app, job_id), JobRow(watermark=scheduled_at))
-        await super().release(releases, replica=replica)
+            *key, scheduled_at = tick_key(replica.app, release.tick)
+            if rows.read_job(db, (key[0], key[1])) is None:
+                rows.write_job(db, (key[0], key[1]), JobRow(watermark=scheduled_at))
+        super()._release(db, releases, replica)
 
 
 class PrunesWithoutAFloor(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        pruned = await super().prune(app=app, keep=keep, limit=limit)
-        self._jobs = {key: replace(job, floor=None) for key, job in self._jobs.items()}
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        pruned = await super().prune(app=app, keep=keep, most=most, limit=limit)
+        await self.also("UPDATE onebeat_jobs SET floor = NULL")
         return pruned
 
 
 class PrunesTheNewestFirst(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        doomed = sorted((key for key in self._ticks if key[0] == app), reverse=True)[:limit]
-        for key in doomed:
-            del self._ticks[key]
-        return len(doomed)
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        return await self._write(lambda db: db.execute(_PRUNE_NEWEST, (app, limit)).rowcount)
 
 
 class PrunesTheWatermark(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        pruned = await super().prune(app=app, keep=keep, limit=limit)
-        self._jobs = {key: replace(job, watermark=None) for key, job in self._jobs.items()}
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        pruned = await super().prune(app=app, keep=keep, most=most, limit=limit)
+        await self.also("UPDATE onebeat_jobs SET watermark = NULL")
         return pruned
 
 
 class PrunesUnreleasedClaims(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
-        self._ticks = {key: replace(tick, released_at=1) for key, tick in self._ticks.items()}
-        return await super().prune(app=app, keep=keep, limit=limit)
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        await self.also("UPDATE onebeat_ticks SET released_at = 1")
+        return await super().prune(app=app, keep=keep, most=most, limit=limit)
 
 
 class PrunesTheYoung(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
         return await super().prune(app=app, keep=timedelta(0), limit=limit)
 
 
 class PrunesWithoutLimit(Broken):
-    async def prune(self, *, app: str, keep: timedelta, limit: int) -> int:
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
         return await super().prune(app=app, keep=keep, limit=10_000)
 
 
 class ResetsTheFence(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        self.change(replica.app, bid, fence=0)
-        return super()._rule(bid, replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        self.change(db, given.replica.app, bid, fence=0)
+        return super()._rule(db, bid, given)
 
 
 class CountsTheFenceFromOne(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return replace(super()._rule(bid, replica, expired), fence=len(self._ticks))
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        count = db.execute("SELECT count(*) FROM onebeat_ticks").fetchone()[0]
+        return replace(super()._rule(db, bid, given), fence=count)
 
 
 class MixesApps(Broken):
@@ -192,17 +215,17 @@ class TakesNoTickAheadOfItsClock(Broken):
 
 
 class EarlyBidsMoveTheWatermark(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        answer = super()._rule(bid, replica, expired)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        answer = super()._rule(db, bid, given)
         if answer.ruling is Ruling.EARLY:
-            app, job_id, scheduled_at = tick_key(replica.app, bid.tick)
-            self._jobs[app, job_id] = JobRow(watermark=scheduled_at)
+            app, job_id, scheduled_at = tick_key(given.replica.app, bid.tick)
+            rows.write_job(db, (app, job_id), JobRow(watermark=scheduled_at))
         return answer
 
 
 class WinsAfterItsTime(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return super()._rule(bid, replica, expired=False)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        return super()._rule(db, bid, replace(given, expired=False))
 
 
 class SortsItsAnswers(Broken):
@@ -213,26 +236,26 @@ class SortsItsAnswers(Broken):
 
 
 class NamesTheLoser(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return replace(super()._rule(bid, replica, expired), claimed_by=replica.label)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        return replace(super()._rule(db, bid, given), claimed_by=given.replica.label)
 
 
 class ForgetsThePreviousTick(Broken):
-    def _rule(self, bid: Bid, replica: Replica, expired: bool) -> Answer:
-        return replace(super()._rule(bid, replica, expired), previous_at=None)
+    def _rule(self, db: Connection, bid: Bid, given: Circumstances) -> Answer:
+        return replace(super()._rule(db, bid, given), previous_at=None)
 
 
 class RepairsByForgetting(Broken):
     async def repair(self, *, app: str, job_id: str) -> bool:
         repaired = await super().repair(app=app, job_id=job_id)
-        self._ticks = {key: tick for key, tick in self._ticks.items() if key[2] <= self._now()}
+        await self.also(f"DELETE FROM onebeat_ticks WHERE scheduled_at > {self._now()}")
         return repaired
 
 
 class RepairsBelowTheFloor(Broken):
     async def repair(self, *, app: str, job_id: str) -> bool:
         repaired = await super().repair(app=app, job_id=job_id)
-        self._jobs[app, job_id] = JobRow()
+        await self.also("UPDATE onebeat_jobs SET floor = NULL, watermark = NULL")
         return repaired
 
 
