@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -61,6 +63,26 @@ async def test_the_history_is_read_while_another_process_writes(
     row = await store.tick(tick, app="app")
     assert row is not None
     assert row.replica == "b"
+
+
+async def test_a_long_read_holds_up_no_claim(store: SqliteStore, clock: FakeClock) -> None:
+    """D-LITE, F-VERDICT: reads have a thread and a connection of their own."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def long(db: sqlite3.Connection) -> None:
+        db.execute("SELECT count(*) FROM onebeat_ticks").fetchone()
+        begun.set()
+        ended.wait(30)
+
+    reading = asyncio.create_task(store._read(long))
+    await asyncio.to_thread(begun.wait, 30)
+    [answer] = await store.claim(
+        [Bid(Tick("report", clock.now()), "token", HOUR)], replica=REPLICA, timeout=HOUR
+    )
+    assert answer.won
+    assert not reading.done()
+    ended.set()
+    await reading
 
 
 async def test_a_request_without_its_audit_row_is_not_kept(store: SqliteStore, path: Path) -> None:

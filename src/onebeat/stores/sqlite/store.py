@@ -32,8 +32,8 @@ class SqliteStore(EmbeddedStore):
     *synchronous* NORMAL a machine that loses power may forget its last claims; FULL forgets none, and is
     some thirty times slower. *busy_timeout*, 5 s or more, is how long to wait for other writers.
 
-    All statements run in one daemon thread. A claim that is cancelled while its statement runs goes on
-    unheard: it may have landed, and its token can be released.
+    All statements run in one daemon thread, reads of the history in another. A claim that is cancelled while
+    its statement runs goes on unheard: it may have landed, and its token can be released.
     """
 
     def __init__(
@@ -55,6 +55,9 @@ class SqliteStore(EmbeddedStore):
         super().__init__(clock, tolerance)
         self._file = SqliteFile(name, synchronous=synchronous, patience=patience.total_seconds())
         self._thread = OwnThread(self.label, rest=self._file.close)
+        # Apart: a page of a long history must hold up no claim.
+        self._read_file = SqliteFile(name, synchronous=synchronous, patience=patience.total_seconds())
+        self._read_thread = OwnThread(f"{self.label} reads", rest=self._read_file.close)
 
     @property
     def path(self) -> str:
@@ -64,7 +67,10 @@ class SqliteStore(EmbeddedStore):
     async def close(self) -> None:
         """Close the file when the statement in hand has ended. Asked anything later, it is opened again."""
         with self._clock.elsewhere():
-            await self._thread.stop()
+            try:
+                await self._thread.stop()
+            finally:  # also when that is not waited for
+                await self._read_thread.stop()
 
     async def _write(self, work: Work[T], *, timeout: timedelta | None = None) -> T:
         give_up_at = None if timeout is None else _elapsed() + timeout.total_seconds()
@@ -74,22 +80,22 @@ class SqliteStore(EmbeddedStore):
             with self._file.writing(patience) as db:
                 return work(db)
 
-        return await self._call(alone)
+        return await self._call(self._thread, alone)
 
     async def _read(self, work: Work[T]) -> T:
         def undisturbed() -> T:
-            with self._file.reading() as db:
+            with self._read_file.reading() as db:
                 return work(db)
 
-        return await self._call(undisturbed)
+        return await self._call(self._read_thread, undisturbed)
 
-    async def _call(self, work: Callable[[], T]) -> T:
+    async def _call(self, thread: OwnThread, work: Callable[[], T]) -> T:
         def told() -> T:
             with told_by(self.label, advice=self._file.advice):
                 return work()
 
         with self._clock.elsewhere():
-            return await self._thread.call(told)
+            return await thread.call(told)
 
 
 def _checked_path(path: str | os.PathLike[str]) -> str:
