@@ -78,7 +78,7 @@ def run_in_words(job_id: str, scheduled_at: datetime | None) -> str:
 
 
 def withdrawal(by: str, reason: str) -> str:
-    """The note on a trigger that was cancelled before anybody took it up."""
+    """The note on a tick whose run is to be cancelled, or that nobody had taken up yet."""
     return f"cancelled by {by}: {reason}"
 
 

@@ -41,7 +41,8 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One thing wanted. `token` names the claim to be cancelled; `attempt` the one to be claimed."""
+    """One thing wanted. `token` names the claim to be cancelled, and then `reason` says by whom and why;
+    `attempt` is the one to be claimed."""
 
     wanted: Wanted
     tick: Tick
@@ -85,13 +86,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Buried:
-    """A claim whose holder was declared dead, and whose tick is lost. `previous_at` and `owed_since` as in
-    the claim's answer: the dead can no longer record what was missed before it."""
+    """A claim whose holder was declared dead, and whose tick is lost."""
 
     tick: Tick
     attempt: int
-    previous_at: datetime | None
-    owed_since: datetime | None
 
 
 _METHODS = ("join", "beat", "bury", "reassert", "record", "leave", "asked")

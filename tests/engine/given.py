@@ -59,8 +59,8 @@ class Gate:
         return body
 
 
-class Through:
-    """A store in front of another: tests override what they disturb."""
+class ClaimsAlone:
+    """A store in front of another that decides claims and nothing else, as one written elsewhere may."""
 
     label = "through"
     loop_bound = None
@@ -87,3 +87,10 @@ class Through:
 
     async def close(self) -> None:
         await self.inner.close()
+
+
+class Through(ClaimsAlone):
+    """A store in front of another, with all its sides: tests override what they disturb."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)

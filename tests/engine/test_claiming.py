@@ -83,7 +83,7 @@ async def test_of_three_replicas_one_runs_each_tick_and_two_skip_it(given: Given
         one_job(given, given.store, replica="y"),
         one_job(given, given.store, replica="z"),
     ):
-        await given.clock.advance(minutes=10)
+        await given.clock.advance(minutes=10, seconds=1)
     assert len(given.recorder.ran("a")) == len(set(given.recorder.ran("a"))) == 10
     skipped = [event for event in given.recorder.ended() if event.reason is Reason.CLAIMED]
     assert len(skipped) == 20
@@ -396,7 +396,7 @@ async def test_a_watermark_beyond_the_stores_tolerance_is_reported_and_one_withi
 async def test_each_statement_is_told_with_its_bids_and_wins(given: Given) -> None:
     """T-EVENT: one ClaimAnswered a statement."""
     async with one_job(given, given.store), one_job(given, given.store):
-        await given.clock.advance(seconds=60)
+        await given.clock.advance(seconds=61)
     told = [(event.bids, event.won) for event in given.recorder.of(ClaimAnswered)]
     assert sorted(told) == [(1, 0), (1, 1)]
 

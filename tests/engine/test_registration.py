@@ -21,7 +21,7 @@ from onebeat import (
     every,
 )
 from onebeat.events import Event, SchedulerStarted
-from tests.engine.given import Given, Through
+from tests.engine.given import ClaimsAlone, Given
 
 
 def work() -> None: ...
@@ -94,7 +94,7 @@ def test_an_id_registered_twice_is_refused_and_the_first_job_stays(given: Given)
 
 def test_timeout_none_needs_a_lease_or_overlap_or_no_claim(given: Given) -> None:
     """C-LEASE: on a store without a heartbeat nothing else would bound the claim of a replica that died."""
-    scheduler = given.scheduler(Through(given.store), timeout=None)
+    scheduler = given.scheduler(ClaimsAlone(given.store), timeout=None)
     with pytest.raises(InvalidJob, match="lease="):
         scheduler.add("a", every(60), work)
     scheduler.add("leased", every(60), work, lease=90)

@@ -40,7 +40,7 @@ class Admitting:
         self._jobs = jobs
         self._verdicts = verdicts
         self.roster = Roster()
-        self.backlog = Backlog(self._skip)
+        self.backlog = Backlog(self._give_up)
         self._delays = Delays(here.clock, self.admit)
         self._unsettled: set[str] = set()
 
@@ -155,8 +155,7 @@ class Admitting:
         if self._slots.closed:
             self._skip(due.tick, Reason.CANCELLED)
         elif not self.backlog.keeps(due, job.policy, Reason.BUSY):
-            self._note(due, Reason.BUSY)
-            self._skip(due.tick, Reason.BUSY)
+            self._give_up(due.tick, Reason.BUSY)
 
     def _note(self, due: Due, reason: Reason) -> None:
         """What no claim statement has written down itself."""
@@ -165,6 +164,10 @@ class Admitting:
         early = reason is Reason.REFUSED and due.asked_early
         why = f"{reason.value} on {self._here.replica.label}"
         self._verdicts.add(Record(due.tick, Verdict.EARLY if early else _TOLD[reason], why))
+
+    def _give_up(self, tick: Tick, reason: Reason) -> None:
+        self._note(Due(tick), reason)
+        self._skip(tick, reason)
 
     def _skip(self, tick: Tick, reason: Reason) -> None:
         delay = (self._here.clock.now() - tick.scheduled_at).total_seconds()

@@ -51,7 +51,7 @@ class Members:
         self._backlog.order(_due(order) for order in pulse.orders if order.wanted is not Wanted.CANCEL)
         for order in pulse.orders:
             if order.wanted is Wanted.CANCEL and order.token is not None:
-                self._held.cancel(order.token, Cancelled(_why(order)))
+                self._held.cancel(order.token, Cancelled(order.reason or "cancelled by request"))
         for job_id in self._backlog.job_ids:
             self._admitting.offer(job_id)
 
@@ -95,7 +95,3 @@ class Members:
 
 def _due(order: Order) -> Due:
     return Due(order.tick, order.attempt, order.wanted is Wanted.RUN, order.forced)
-
-
-def _why(order: Order) -> str:
-    return f"cancelled by {order.by or 'somebody'}" + (f": {order.reason}" if order.reason else "")

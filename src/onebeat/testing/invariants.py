@@ -111,9 +111,8 @@ def every_tick_has_a_verdict(story: Story) -> list[str]:
     found = []
     for job in story.jobs.values():
         ended = [tick for tick, (verdict, _) in story.verdicts.items() if tick.job_id == job.id and verdict]
-        newest = max(ended, default=None)
-        for tick in story.owed(job) if newest is not None else ():
-            if tick < newest and story.verdicts.get(tick, (None, 0))[0] is None:
+        for tick in story.owed(job):
+            if any(tick < later for later in ended) and story.verdicts.get(tick, (None, 0))[0] is None:
                 found.append(f"{told(tick)} has no verdict")
     return found
 

@@ -27,7 +27,8 @@ WITH asked AS MATERIALIZED (
 ), orders AS (
     SELECT tick.wanted, tick.job_id, tick.scheduled_at, tick.token,
            CASE tick.wanted WHEN 'rerun' THEN tick.attempt + 1 ELSE tick.attempt END AS attempt,
-           tick.forced, tick.asked_by, tick.reason
+           tick.forced, tick.asked_by,
+           CASE tick.wanted WHEN 'cancel' THEN tick.note ELSE tick.reason END AS reason
       FROM asked
       JOIN {ticks} AS tick ON tick.app = asked.app AND tick.wanted IS NOT NULL
      WHERE CASE tick.wanted

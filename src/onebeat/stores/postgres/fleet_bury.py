@@ -46,14 +46,14 @@ BURIAL = (
        AND tick.released_at IS NULL AND tick.token IS NOT NULL
        AND tick.holder = ANY (ARRAY(SELECT replica_id FROM dead))
 ), locked AS MATERIALIZED (
-    SELECT job.job_id, job.watermark, job.attempt, greatest(job.changed_at, job.accounted_at) AS owed_since
+    SELECT job.job_id, job.watermark, job.attempt
       FROM {jobs} AS job
      WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM left_behind)
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), held AS MATERIALIZED (
-    SELECT tick.app, tick.job_id, tick.scheduled_at, tick.token, tick.attempt, tick.previous_at,
-           tick.confirmed_at IS NULL AS lost, dead.label, dead.replica_id, locked.owed_since,
+    SELECT tick.app, tick.job_id, tick.scheduled_at, tick.token, tick.attempt,
+           tick.confirmed_at IS NULL AS lost, dead.label, dead.replica_id,
            tick.rerun AND locked.watermark = tick.scheduled_at AND locked.attempt = tick.attempt AS again
       FROM left_behind
       JOIN locked ON locked.job_id = left_behind.job_id
@@ -88,17 +88,9 @@ BURIAL = (
        AND (SELECT count(*) FROM left_behind WHERE left_behind.holder = dead.replica_id)
            = (SELECT count(*) FROM held WHERE held.replica_id = dead.replica_id)
 )
-SELECT coalesce(json_agg(json_build_array(
-           held.job_id, held.scheduled_at, held.attempt, held.previous_at,
-           greatest(held.owed_since, pause.ended)) ORDER BY held.job_id, held.scheduled_at), '[]')::text
+SELECT coalesce(json_agg(json_build_array(job_id, scheduled_at, attempt)
+                         ORDER BY job_id, scheduled_at), '[]')::text
   FROM held
- CROSS JOIN LATERAL (
-       SELECT max(until) AS ended
-         FROM {pauses} AS pause
-        WHERE pause.app = held.app AND pause.until <= clock_timestamp()
-          AND CASE pause.scope WHEN 'job' THEN pause.name = held.job_id
-                               ELSE starts_with(held.job_id, pause.name) END
-       ) AS pause
- WHERE held.lost
+ WHERE lost
 """
 )

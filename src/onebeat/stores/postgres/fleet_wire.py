@@ -80,10 +80,8 @@ def _order(
 
 def buried(told: str) -> list[Buried]:
     return [
-        Buried(
-            Tick(job_id, instant(scheduled_at)), attempt, instant_or_none(previous_at), instant(owed_since)
-        )
-        for job_id, scheduled_at, attempt, previous_at, owed_since in json.loads(told)
+        Buried(Tick(job_id, instant(scheduled_at)), attempt)
+        for job_id, scheduled_at, attempt in json.loads(told)
     ]
 
 

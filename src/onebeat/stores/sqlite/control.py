@@ -68,7 +68,7 @@ UPDATE onebeat_ticks
 """
 _CANCEL = f"""
 UPDATE onebeat_ticks
-   SET wanted = 'cancel'
+   SET wanted = 'cancel', note = :note
  WHERE {_WITHIN} AND token IS NOT NULL AND released_at IS NULL
 """
 _SECOND = 1_000_000

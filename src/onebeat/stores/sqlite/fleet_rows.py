@@ -75,7 +75,7 @@ UPDATE onebeat_replicas
 """
 _WANTED = """
 SELECT tick.wanted, tick.job_id, tick.scheduled_at, tick.token, tick.attempt, tick.forced, tick.asked_by,
-       tick.reason
+       CASE tick.wanted WHEN 'cancel' THEN tick.note ELSE tick.reason END
   FROM onebeat_ticks AS tick
  WHERE tick.app = :app AND tick.wanted IS NOT NULL
    AND CASE tick.wanted

@@ -40,6 +40,15 @@ class AlarmRules(Asking):
         for strange in STRANGE:
             assert [await self.clear(strange), await self.clear(strange)] == [True, False]
 
+    async def test_what_sounds_is_told_by_app(self) -> None:
+        """F-SILENT: a replica that takes over the watch learns what the one before it raised."""
+        assert set(await self.alarms().sounding(app=self.app)) == set()
+        for key in (KEY, *STRANGE):
+            assert await self.sound(key)
+        assert await self.sound("another", app=f"{self.app}-other")
+        assert await self.clear()
+        assert sorted(await self.alarms(1).sounding(app=self.app)) == sorted(STRANGE)
+
     async def sound(self, key: str = KEY, *, app: str | None = None, handle: int = 0) -> bool:
         return await self.alarms(handle).raise_alarm(key, app=app or self.app)
 

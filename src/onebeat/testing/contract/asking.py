@@ -90,7 +90,7 @@ class Asking(Bidding):
         return cast(Permits, self.side("take_permit", "return_permit", of=self.handle(n)))
 
     def alarms(self, n: int = 0) -> AlarmBook:
-        return cast(AlarmBook, self.side("raise_alarm", "clear_alarm", of=self.handle(n)))
+        return cast(AlarmBook, self.side("raise_alarm", "clear_alarm", "sounding", of=self.handle(n)))
 
     async def store_time(self) -> datetime:
         """As always, but asked in an app of its own: in the app under test it leaves no row."""

@@ -1,0 +1,241 @@
+"""Heartbeats of real schedulers on one store: deaths, returns, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from onebeat import Run, every
+from onebeat.errors import ClaimFailed, LeaseLost
+from onebeat.events import BeatFailed, ReplicaLapsed, TicksLost
+from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
+from onebeat.history import TickFilter
+from onebeat.model import Answer, Bid, Record, Release, Replica, Verdict
+from onebeat.stores.memory import MemoryStore
+from tests.engine.given import Gate, Given
+
+TTL = 8
+"""Seconds; every beat comes within two."""
+
+
+class Line:
+    """One replica's way to the store, which can be cut."""
+
+    label = "memory, at the other end of a line"
+    loop_bound = None
+    tolerance = timedelta(seconds=5)
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self.cut = False
+        self.beats = 0
+
+    def _reach(self) -> MemoryStore:
+        if self.cut:
+            raise ClaimFailed("the line is cut")
+        return self._store
+
+    async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
+        return await self._reach().claim(bids, replica=replica, timeout=timeout)
+
+    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+        await self._reach().release(releases, replica=replica)
+
+    async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
+        return await self._reach().prune(app=app, keep=keep, most=most, limit=limit)
+
+    async def repair(self, *, app: str, job_id: str) -> bool:
+        return await self._reach().repair(app=app, job_id=job_id)
+
+    async def join(
+        self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: Any
+    ) -> Sequence[Registered]:
+        return await self._reach().join(registrations, replica=replica, facts=facts, now=now)
+
+    async def beat(self, *, replica: Replica, now: Any, ttl: timedelta) -> Pulse:
+        self.beats += 1
+        return await self._reach().beat(replica=replica, now=now, ttl=ttl)
+
+    async def bury(self, *, replica: Replica, ttl: timedelta) -> Sequence[Buried]:
+        return await self._reach().bury(replica=replica, ttl=ttl)
+
+    async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
+        return await self._reach().reassert(claims, replica=replica)
+
+    async def record(self, records: Sequence[Record], *, replica: Replica) -> None:
+        await self._reach().record(records, replica=replica)
+
+    async def leave(self, *, replica: Replica) -> None:
+        await self._reach().leave(replica=replica)
+
+    async def asked(self, *, app: str) -> None:
+        await self._reach().asked(app=app)
+
+    async def close(self) -> None: ...
+
+
+class Two:
+    """Replica a, which begins the first run of the job alone and can be cut off; b, which lives."""
+
+    def __init__(self, given: Given, period: int = 10, **policy: Any) -> None:
+        self.given = given
+        self.line = Line(given.store)
+        self.gate = Gate()
+        self.runs: list[tuple[str, int, int]] = []
+        self.causes: list[object] = []
+        self.a = given.scheduler(self.line, replica="a", ttl=TTL, claim_timeout=1)
+        self.b = given.scheduler(given.store, replica="b", ttl=TTL, claim_timeout=1)
+        self.a.add("job", every(period), self._held, timeout=3600, **policy)
+        self.b.add("job", every(period), self._quick, timeout=3600, **policy)
+
+    async def first_run_of_a(self) -> None:
+        """Until a is in its run."""
+        while not self.gate.began:
+            await self.given.clock.advance(seconds=1)
+
+    async def _held(self, run: Run) -> None:
+        self.runs.append(("a", self._second(run), run.attempt))
+        try:
+            await self.gate.named("a")()
+        finally:
+            self.causes.append(run.cause)
+
+    async def _quick(self, run: Run) -> None:
+        self.runs.append(("b", self._second(run), run.attempt))
+
+    def _second(self, run: Run) -> int:
+        assert run.scheduled_at is not None  # ticks alone
+        return int(run.scheduled_at.timestamp())
+
+    async def verdicts(self) -> dict[int, Verdict | None]:
+        page = await self.given.store.ticks(TickFilter(), app="default", limit=1000)
+        return {int(row.tick.scheduled_at.timestamp()): row.verdict for row in page.rows}
+
+
+async def started(two: Two) -> tuple[Any, Any]:
+    """a in its first run, b up and healthy."""
+    a = await two.a.__aenter__()
+    await two.first_run_of_a()
+    b = await two.b.__aenter__()
+    await two.given.clock.advance(seconds=TTL + 2)
+    return a, b
+
+
+async def stopped(two: Two) -> None:
+    two.line.cut = False
+    two.gate.open()
+    await two.given.clock.advance(seconds=TTL)  # what a could not say while it was cut off, it says now
+    await two.b.__aexit__(None, None, None)
+    await two.a.__aexit__(None, None, None)
+
+
+async def test_a_death_costs_its_job_a_time_to_live_and_a_period(given: Given) -> None:
+    """F-BEAT, F-JUDGE, C-CRASH: the claim stops blocking when its holder has lapsed, an hour before its lease
+    ends; the tick is lost, and said to be."""
+    two = Two(given)
+    await started(two)
+    lost = two.runs[0][1]
+    two.line.cut = True
+    cut_at = int(given.clock.now().timestamp())
+    await given.clock.advance(seconds=TTL + TTL // 4 + 10)
+    assert [name for name, _, _ in two.runs] == ["a"] + ["b"] * (len(two.runs) - 1)
+    assert len(two.runs) > 1
+    assert two.runs[1][1] <= cut_at + TTL + TTL // 4 + 10
+    assert (await two.verdicts())[lost] is Verdict.LOST
+    [buried] = given.recorder.of(TicksLost)
+    assert [int(tick.scheduled_at.timestamp()) for tick in buried.ticks] == [lost]
+    await stopped(two)
+
+
+async def test_a_replica_that_returns_from_the_dead_cancels_what_was_taken_over(given: Given) -> None:
+    """F-LOST: the cause is LeaseLost; it joins anew, and its failures to beat are told once."""
+    two = Two(given)
+    await started(two)
+    two.line.cut = True
+    await given.clock.advance(seconds=TTL * 2 + 10)
+    assert any(name == "b" for name, _, _ in two.runs)
+    two.line.cut = False
+    await given.clock.advance(seconds=TTL)
+    assert [type(cause) for cause in two.causes] == [LeaseLost]
+    [lapsed] = given.recorder.of(ReplicaLapsed)
+    assert [tick.job_id for tick in lapsed.lost] == ["job"]
+    assert lapsed.kept == ()
+    assert len(given.recorder.of(BeatFailed)) == 1
+    await stopped(two)
+
+
+async def test_a_replica_that_returns_keeps_what_nobody_has_taken_over(given: Given) -> None:
+    """F-LOST: those that were taken over, and only those."""
+    two = Two(given, period=3600)
+    await started(two)
+    two.line.cut = True
+    await given.clock.advance(seconds=TTL * 2)
+    assert len(given.recorder.of(TicksLost)) == 1
+    two.line.cut = False
+    await given.clock.advance(seconds=TTL)
+    [lapsed] = given.recorder.of(ReplicaLapsed)
+    assert (len(lapsed.kept), lapsed.lost) == (1, ())
+    assert two.causes == []
+    two.gate.open()
+    await given.clock.advance(seconds=1)
+    assert two.causes == [None]
+    assert set((await two.verdicts()).values()) == {Verdict.RAN}
+    await stopped(two)
+
+
+async def test_an_outage_for_all_kills_nobody(given: Given) -> None:
+    """F-JUDGE: a database outage of three times the time to live ends no lease."""
+    two = Two(given, period=10)
+    two.b = given.scheduler(line := Line(given.store), replica="b", ttl=TTL, claim_timeout=1)
+    two.b.add("job", every(10), two._quick, timeout=3600)
+    await started(two)
+    two.line.cut = line.cut = True
+    await given.clock.advance(seconds=3 * TTL)
+    two.line.cut = line.cut = False
+    await given.clock.advance(seconds=4 * TTL)
+    assert given.recorder.of(TicksLost) == []
+    assert given.recorder.of(ReplicaLapsed) == []
+    assert [name for name, _, _ in two.runs] == ["a"]
+    await stopped(two)
+
+
+async def test_a_lost_tick_runs_again_elsewhere_where_the_job_asks_for_it(given: Given) -> None:
+    """C-CRASH: on_lost="rerun": the next attempt, once, while no later tick was claimed."""
+    two = Two(given, period=3600, on_lost="rerun")
+    await started(two)
+    first = two.runs[0][1]
+    two.line.cut = True
+    await given.clock.advance(seconds=3 * TTL)
+    assert two.runs == [("a", first, 1), ("b", first, 2)]
+    assert (await two.verdicts())[first] is Verdict.RAN
+    two.line.cut = False
+    await given.clock.advance(seconds=3 * TTL)
+    assert [type(cause) for cause in two.causes] == [LeaseLost]
+    assert len(two.runs) == 2
+    await stopped(two)
+
+
+async def test_an_idle_replica_asks_four_times_in_its_time_to_live(given: Given) -> None:
+    """F-BEAT: one renewal every quarter of it, whatever the number of jobs."""
+    line = Line(given.store)
+    scheduler = given.scheduler(line, ttl=60)
+    for number in range(100):
+        scheduler.add(f"job {number}", every(days=30), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=1)
+        before = line.beats
+        await given.clock.advance(minutes=10)
+    assert line.beats - before == 40
+
+
+async def test_who_stops_in_order_is_not_waited_for(given: Given) -> None:
+    """The others know at once that it is gone: nothing is lost, nobody is declared dead."""
+    one, other = given.scheduler(given.store, ttl=TTL), given.scheduler(given.store, ttl=TTL)
+    async with one:
+        async with other:
+            await given.clock.advance(seconds=TTL)
+        await given.clock.advance(seconds=4 * TTL)
+        living = [replica for replica in await given.store.replicas(app="default") if not replica.dead_at]
+        assert [replica.id for replica in living] == [one._session.here.replica.id]
+    assert given.recorder.of(TicksLost) == []
