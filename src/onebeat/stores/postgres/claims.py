@@ -100,7 +100,7 @@ CLAIM = (
 ), locked AS MATERIALIZED (
     SELECT job.job_id
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM bids)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM bids))
        AND (SELECT bool_or(waited_for) FROM bids)
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job

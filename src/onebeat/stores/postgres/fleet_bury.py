@@ -48,7 +48,7 @@ BURIAL = (
 ), locked AS MATERIALIZED (
     SELECT job.job_id, job.watermark, job.attempt
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM left_behind)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM left_behind))
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), held AS MATERIALIZED (

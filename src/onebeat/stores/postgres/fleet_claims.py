@@ -23,7 +23,7 @@ REASSERT = (
 ), locked AS MATERIALIZED (
     SELECT job.job_id, job.token, job.claimed_tick
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM claims)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM claims))
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), kept AS MATERIALIZED (

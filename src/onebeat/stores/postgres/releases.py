@@ -7,7 +7,8 @@ from onebeat.stores.postgres.claims import DURABLE
 # The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
 # read from `locked`, which sees them as they stand then: a claim that lands while we wait is released too.
 # `held` joins the two once and for all: joined again below, a planner that expects a hundred releases
-# where there are a thousand would compare each with each. So is `told`, which is asked as a set.
+# where there are a thousand would compare each with each. For the same reason `told` is asked as a set, and
+# the jobs are found by an array, which goes to the index whatever is thought of their number.
 #
 # A run that its transaction has confirmed ran, whatever its replica has heard of that.
 #
@@ -26,7 +27,7 @@ RELEASE = (
 ), locked AS MATERIALIZED (
     SELECT job.job_id, job.claimed_tick, job.token, job.released_at
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM ended)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM ended))
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), held AS MATERIALIZED (
@@ -45,7 +46,7 @@ RELEASE = (
        AND tick.token = held.token AND tick.released_at IS NULL
     RETURNING tick.job_id, tick.verdict
 ), ending AS MATERIALIZED (
-    SELECT held.app, held.job_id, held.scheduled_at, held.accounts, held.holds_lease,
+    SELECT held.app, held.label, held.job_id, held.scheduled_at, held.missed, held.accounts, held.holds_lease,
            held.job_id IN (SELECT job_id FROM told) AS told,
            CASE WHEN held.job_id IN (SELECT job_id FROM told WHERE verdict = 'ran') THEN 'ran'
                 ELSE held.verdict END AS verdict
@@ -65,10 +66,10 @@ RELEASE = (
      WHERE job.app = ending.app AND job.job_id = ending.job_id AND (holds_lease OR told)
 ), unclaimed AS (
     INSERT INTO {ticks} (app, job_id, scheduled_at, verdict, provisional, note)
-    SELECT held.app, held.job_id, CAST(instant AS timestamptz), 'missed', false, held.label
-      FROM held CROSS JOIN json_array_elements_text(held.missed) AS instant
-     WHERE held.job_id IN (SELECT job_id FROM told)
-     ORDER BY held.job_id COLLATE "C", CAST(instant AS timestamptz)
+    SELECT app, job_id, CAST(instant AS timestamptz), 'missed', false, label
+      FROM ending CROSS JOIN json_array_elements_text(missed) AS instant
+     WHERE told
+     ORDER BY job_id COLLATE "C", CAST(instant AS timestamptz)
     ON CONFLICT (app, job_id, scheduled_at) DO NOTHING
 )
 SELECT count(*)::text FROM ending WHERE NOT told

@@ -54,7 +54,7 @@ RAISE_FLOORS = (
 ), locked AS MATERIALIZED (
     SELECT job.app, job.job_id
       FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id IN (SELECT job_id FROM old)
+     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM old))
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job SKIP LOCKED
 )

@@ -53,6 +53,10 @@ def answers(bids: Sequence[Bid], told: str) -> list[Answer]:
     return [answer for answer in answers if answer is not None]
 
 
+def _missed(release: Release) -> dict[str, object]:
+    return {"missed": [instant.isoformat() for instant in release.missed]} if release.missed else {}
+
+
 def rounds(releases: Sequence[Release]) -> list[list[Release]]:
     """*releases* with each job at most once a round, in their order: its row is written once a statement."""
     if len({release.tick.job_id for release in releases}) == len(releases):
@@ -79,8 +83,8 @@ def release_request(releases: Sequence[Release], replica: Replica) -> tuple[str,
             "finished_at": release.finished_at and release.finished_at.isoformat(),
             "error": release.error and storable(release.error),
             "trace_id": release.trace_id,
-            "missed": [instant.isoformat() for instant in release.missed],
             "accounts": release.accounts,
+            **_missed(release),
         }
         for release in releases
     ]
