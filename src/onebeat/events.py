@@ -255,6 +255,42 @@ class ForkIgnored:
     replica: Replica
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmRaised:
+    """Something is wrong with a job; of all replicas this one says so (F-SILENT). `condition` is silent,
+    failures or missed."""
+
+    job_id: str
+    condition: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmCleared:
+    """What an alarm told of is over; of all replicas this one says so."""
+
+    job_id: str
+    condition: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlertUndelivered:
+    """`to` was not told `text` of a job, however often it was tried. No run is touched by that."""
+
+    job_id: str
+    text: str
+    to: str
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmsUnjudged:
+    """The store does not say how the jobs do: nothing is raised or cleared. Told once until it does."""
+
+    error: ClaimFailed
+
+
 Event = (
     SchedulerStarted
     | SchedulerStopping
@@ -278,6 +314,10 @@ Event = (
     | TicksLost
     | FailedOver
     | ReplicasDisagree
+    | AlarmRaised
+    | AlarmCleared
+    | AlertUndelivered
+    | AlarmsUnjudged
     | PruneFailed
     | ForkIgnored
 )

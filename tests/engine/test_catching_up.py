@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from onebeat import Run, every
+from onebeat import Run, Scheduler, every
+from onebeat.engine.job import CatchUp
 from onebeat.errors import ClaimFailed
 from onebeat.history import TickFilter
 from onebeat.model import Answer, Bid, Outcome, Reason, Replica, Verdict
@@ -40,7 +41,7 @@ async def served(given: Given, minutes: int, **policy: Any) -> list[datetime]:
 
 @pytest.mark.parametrize(("catch_up", "made_up"), [("none", 0), ("latest", 1), ("all", 5)])
 async def test_after_a_stop_a_job_makes_up_for_what_its_policy_says(
-    given: Given, catch_up: str, made_up: int
+    given: Given, catch_up: CatchUp, made_up: int
 ) -> None:
     """C-CATCH: none, the latest, or all, in ascending order, the newest last; the rest is missed."""
     before = await served(given, 2, catch_up=catch_up)
@@ -97,7 +98,7 @@ class Down(Through):
 
 @pytest.mark.parametrize(("catch_up", "made_up"), [("none", 0), ("latest", 1), ("all", 3)])
 async def test_after_an_outage_of_the_store_a_job_makes_up_for_it(
-    given: Given, catch_up: str, made_up: int
+    given: Given, catch_up: CatchUp, made_up: int
 ) -> None:
     """C-CATCH, C-ERROR: what could not be claimed stays owed where the job catches up."""
     store = Down(given.store)
@@ -116,12 +117,10 @@ async def test_after_an_outage_of_the_store_a_job_makes_up_for_it(
 
 
 @pytest.mark.parametrize(("catch_up", "made_up"), [("latest", 1), ("all", 5)])
-async def test_after_a_suspend_a_job_makes_up_for_it(given: Given, catch_up: str, made_up: int) -> None:
+async def test_after_a_suspend_a_job_makes_up_for_it(given: Given, catch_up: CatchUp, made_up: int) -> None:
     """C-CATCH, W-LATE: the latest runs anyway; with all, each of those that were slept through."""
     clock = SkewedClock(given.clock, timedelta(0), 0.0)
-    scheduler = given.scheduler(given.store)
-    scheduler._session.here.clock = scheduler._clock = clock
-    scheduler = type(scheduler)(given.store, clock=clock, observers=[given.recorder])
+    scheduler = Scheduler(given.store, clock=clock, observers=[given.recorder])
     scheduler.add("a", every(MINUTE), lambda: None, catch_up=catch_up)
     async with scheduler:
         await given.clock.advance(minutes=1)

@@ -43,6 +43,8 @@ class Given:
             chance=Random(1),
             decided=self.note,
             released=self.released.extend,
+            buried=lambda _: None,
+            reasserted=lambda _: None,
             note=self.notes.append,
         )
 

@@ -16,6 +16,7 @@ from onebeat.engine.here import Here
 from onebeat.engine.job import Job
 from onebeat.engine.members import Members
 from onebeat.engine.own_loop import OwnLoop
+from onebeat.engine.releases import Releases
 from onebeat.events import BeatsOnJobLoop
 from onebeat.fleet import FleetStore, Registration
 from onebeat.schedules.fingerprint import digest_of, text_of
@@ -35,6 +36,7 @@ class Circulation:
         *,
         admitting: Admitting,
         held: HeldClaims,
+        releases: Releases,
         post: Callable[..., object],
     ) -> None:
         self._store = store
@@ -42,17 +44,20 @@ class Circulation:
         self._jobs = jobs
         self._added: list[Job] = []
         self._covered: dict[str, datetime] = {}
-        members = Members(here, jobs, admitting=admitting, held=held, covered=self._covered.get)
+        self._members = Members(
+            here, jobs, admitting=admitting, held=held, releases=releases, covered=self._covered.get
+        )
         self._heart = Heart(
             store,
             here,
-            members,
+            self._members,
             post=post,
             registrations=self._registrations,
             facts=facts_of_this_process(),
         )
         self._apart: OwnLoop | None = None
         self._task: asyncio.Task[None] | None = None
+        self._holds_nothing = False
 
     def start(self) -> None:
         """On the jobs' loop."""
@@ -75,21 +80,28 @@ class Circulation:
 
     async def stop(self) -> None:
         """Leave the fleet; within the claim timeout, and never raises."""
+        self._holds_nothing = not self._members.claims()
         if self._apart is not None:
             await self._apart.stop()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-            await self._heart.leave()
+            await self._leave()
 
     async def _live_apart(self) -> None:
         try:
             await self._heart.run()
         finally:
             if not self._here.is_copy:
-                await self._heart.leave()
+                await self._leave()
                 await self._store.close()  # what was opened on this loop
+
+    async def _leave(self) -> None:
+        """Unless a claim is left behind: of that only its holder's death tells the others."""
+        await self._heart.rest()
+        if self._holds_nothing:
+            await self._heart.leave()
 
     def _registrations(self, anew: bool) -> Sequence[Registration]:
         """On the heart's loop: what many schedules say of themselves takes a while."""

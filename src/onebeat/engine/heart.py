@@ -74,12 +74,16 @@ class Heart:
                 pause *= _SOONER
             else:
                 self._failing = False
-            await self._rest(pause)
+            await self._pause(pause)
+
+    async def rest(self) -> None:
+        """It beats no more; let nothing of it go on."""
+        if self._asked is not None:
+            self._asked.cancel()
+            await asyncio.wait({self._asked})
 
     async def leave(self) -> None:
         """This replica has stopped: nobody need wait for its death. Never raises."""
-        if self._asked is not None:
-            self._asked.cancel()
         try:
             await self._ask(lambda: self._store.leave(replica=self._here.replica))
         except ClaimFailed:
@@ -136,7 +140,7 @@ class Heart:
         if buried:
             await self._there(self._members.mourn, buried)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _pause(self, seconds: float) -> None:
         """Until the next beat is due, somebody asks for something, or there is something to tell."""
         if self._asked is None or self._asked.done():
             self._asked = asyncio.ensure_future(self._until_asked())

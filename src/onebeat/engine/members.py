@@ -11,6 +11,7 @@ from onebeat.engine.held import HeldClaims
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job
 from onebeat.engine.missed import owed_between
+from onebeat.engine.releases import Releases
 from onebeat.errors import Cancelled, LeaseLost
 from onebeat.events import TicksLost
 from onebeat.fleet import Buried, Held, Order, Pulse, Registered
@@ -27,6 +28,7 @@ class Members:
         *,
         admitting: Admitting,
         held: HeldClaims,
+        releases: Releases,
         covered: Callable[[str], datetime | None],
     ) -> None:
         self._here = here
@@ -35,6 +37,7 @@ class Members:
         self._roster = admitting.roster
         self._backlog = admitting.backlog
         self._held = held
+        self._releases = releases
         self._covered = covered
 
     def join(self, registered: Sequence[Registered]) -> None:
@@ -65,8 +68,9 @@ class Members:
         return self.claims()
 
     def claims(self) -> Sequence[Held]:
-        """What runs here under a claim."""
-        return self._held.all()
+        """What runs here under a claim, and what has ended without the store's knowing it yet."""
+        claims = {claim.token: claim for claim in (*self._held.all(), *self._releases.owed())}
+        return list(claims.values())
 
     def recent(self) -> Sequence[tuple[Bid, Release]]:
         """What was given back of late, the newest of each job."""

@@ -16,17 +16,20 @@ from onebeat.engine.pile import Pile, halves
 from onebeat.engine.tasks import Tasks
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ReleaseFailed
+from onebeat.fleet import Held
 from onebeat.model import Release
 
 _MOST_RELEASES = 1_000
-_WITHOUT_LEASE = timedelta(minutes=1)
+_WORTH_TELLING = timedelta(hours=1)
+"""For how long a release is tried again at least: the lease may have ended, but the tick has no verdict."""
 
 
 @dataclass(slots=True, eq=False)
 class _Due:
-    """A release to be made, worth trying until `until` (monotonic seconds): then its lease has ended."""
+    """A release to be made, worth trying until `until` (monotonic seconds)."""
 
     release: Release
+    lease: timedelta | None
     until: float
     settled: asyncio.Future[None]
     tries: int = 0
@@ -44,6 +47,7 @@ class Releases:
         self._timeout = here.settings.claim_timeout.total_seconds()
         self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
         self._retries = Tasks()
+        self._owed: dict[str, _Due] = {}
         self._abandoned = False
 
     async def release(self, release: Release, lease: timedelta | None) -> None:
@@ -57,10 +61,16 @@ class Releases:
 
     def release_later(self, release: Release, lease: timedelta | None) -> asyncio.Future[None]:
         """Hand it in, to be released in the background."""
-        until = self._clock.monotonic() + (lease or _WITHOUT_LEASE).total_seconds()
-        due = _Due(release, until, asyncio.get_running_loop().create_future())
+        until = self._clock.monotonic() + max(lease or _WORTH_TELLING, _WORTH_TELLING).total_seconds()
+        due = self._owed[release.token] = _Due(
+            release, lease, until, asyncio.get_running_loop().create_future()
+        )
         self._pile.add(due)
         return due.settled
+
+    def owed(self) -> list[Held]:
+        """The claims whose end the store has not been told yet."""
+        return [Held(due.release.tick, due.release.token, due.lease) for due in self._owed.values()]
 
     async def closed(self) -> None:
         """Return when everything is released or has become pointless."""
@@ -92,7 +102,11 @@ class Releases:
             await self._failed(batch, error)
         else:
             for due in batch:
-                _settle(due.settled)
+                self._done(due)
+
+    def _done(self, due: _Due) -> None:
+        self._owed.pop(due.release.token, None)
+        _settle(due.settled)
 
     async def _failed(self, batch: list[_Due], error: ClaimFailed) -> None:
         if error.failure is ClaimFailure.REFUSED and len(batch) > 1:
@@ -104,7 +118,7 @@ class Releases:
             again = error.failure is not ClaimFailure.REFUSED and not self._abandoned
             self._report(batch, error, again)
             for due in batch:
-                _settle(due.settled)
+                _settle(due.settled) if again else self._done(due)
             if again:
                 self._try_again(batch, error)
 
@@ -127,6 +141,8 @@ class Releases:
         for due in batch:
             if due.until > now:
                 self._pile.add(due)
+            else:
+                self._done(due)
 
 
 def _settle(settled: asyncio.Future[None]) -> None:

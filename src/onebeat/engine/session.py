@@ -176,11 +176,17 @@ class Session:
             refused=self._admitting.refused,
             postpone=self._admitting.postpone,
         )
-        if self._fleet is not None:
+        if self._fleet is not None and self._releases is not None:
             from onebeat.engine.circulation import Circulation  # not needed to import onebeat
 
             self._circulation = Circulation(
-                self._fleet, here, self._jobs, admitting=self._admitting, held=self._runs.held, post=self.post
+                self._fleet,
+                here,
+                self._jobs,
+                admitting=self._admitting,
+                held=self._runs.held,
+                releases=self._releases,
+                post=self.post,
             )
 
     def _transactions(self) -> Transactions | None:

@@ -8,6 +8,7 @@ from logging import INFO, WARNING
 from typing import Any
 
 from onebeat.events import Event, ForkIgnored, SchedulerStarted, SchedulerStopped, SchedulerStopping
+from onebeat.observers.alarm_logs import AlarmLogs
 from onebeat.observers.fleet_logs import FleetLogs
 from onebeat.observers.job_logs import JobLogs
 from onebeat.observers.records import Records, counted, named
@@ -31,7 +32,7 @@ class LogObserver:
             SchedulerStopped: self._stopped,
             ForkIgnored: self._fork_ignored,
         }
-        kinds = (JobLogs(records), StoreLogs(records), FleetLogs(records))
+        kinds = (JobLogs(records), StoreLogs(records), FleetLogs(records), AlarmLogs(records))
         self._topics = (own, *(kind.speakers for kind in kinds))
 
     def __call__(self, event: Event) -> None:

@@ -151,12 +151,12 @@ class Road:
     async def join(
         self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: datetime
     ) -> Sequence[Registered]:
-        return await self._there_and_back(
+        return await self._heartbeat(
             lambda: self._fleet.join(registrations, replica=replica, facts=facts, now=now)
         )
 
     async def beat(self, *, replica: Replica, now: datetime, ttl: timedelta) -> Pulse:
-        return await self._there_and_back(lambda: self._fleet.beat(replica=replica, now=now, ttl=ttl))
+        return await self._heartbeat(lambda: self._fleet.beat(replica=replica, now=now, ttl=ttl))
 
     async def bury(self, *, replica: Replica, ttl: timedelta) -> Sequence[Buried]:
         async def ask() -> Sequence[Buried]:
@@ -164,7 +164,7 @@ class Road:
             self._buried(buried)
             return buried
 
-        return await self._there_and_back(ask)
+        return await self._heartbeat(ask)
 
     async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
         async def ask() -> Sequence[bool]:
@@ -172,13 +172,13 @@ class Road:
             self._reasserted([claim for claim, is_kept in zip(claims, kept, strict=True) if is_kept])
             return kept
 
-        return await self._there_and_back(ask)
+        return await self._heartbeat(ask)
 
     async def record(self, records: Sequence[Record], *, replica: Replica) -> None:
-        await self._there_and_back(lambda: self._fleet.record(records, replica=replica))
+        await self._heartbeat(lambda: self._fleet.record(records, replica=replica))
 
     async def leave(self, *, replica: Replica) -> None:
-        await self._there_and_back(lambda: self._fleet.leave(replica=replica))
+        await self._heartbeat(lambda: self._fleet.leave(replica=replica))
 
     async def asked(self, *, app: str) -> None:
         """On this road nobody calls: what is asked is seen with the next beat."""
@@ -187,16 +187,23 @@ class Road:
     async def close(self) -> None:
         """The store is the fleet's."""
 
-    async def _there_and_back(self, ask: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        await self._delays()
+    async def _heartbeat(self, ask: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """As often as it comes, it brings no stall of its own: those of the fleet hit it, too."""
+        return await self._there_and_back(ask, stall=0.0)
+
+    async def _there_and_back(
+        self, ask: Callable[[], Coroutine[Any, Any, _T]], *, stall: float | None = None
+    ) -> _T:
+        stall = self._faults.stall if stall is None else stall
+        await self._delays(stall)
         self._breaks(self._faults.lost_request, "a request")
         answer = await ask()
-        await self._delays()
+        await self._delays(stall)
         self._breaks(self._faults.lost_answer, "an answer")
         return answer
 
-    async def _delays(self) -> None:
-        if self._happens(self._faults.stall):
+    async def _delays(self, stall: float) -> None:
+        if self._happens(stall):
             seconds = self._chance.uniform(0, self._faults.frozen)
             self._note(f"freezes for {seconds:.3f} s at a statement")
             self._clock.freeze(seconds)
