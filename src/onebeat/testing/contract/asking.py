@@ -39,10 +39,11 @@ async def walked(
     while True:
         page = await ask(after)
         rows += page.rows
-        after = page.next
-        if after is None:
+        if page.next is None:
             return rows
         assert page.rows, "a page that has a next one is not empty"
+        assert page.next != after, "a cursor leads on"
+        after = page.next
         if meanwhile is not None:
             await meanwhile()
 
