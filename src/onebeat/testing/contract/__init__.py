@@ -21,6 +21,9 @@ from onebeat.testing.contract.alarms import AlarmRules
 from onebeat.testing.contract.control import PauseRules
 from onebeat.testing.contract.control_audit import AuditRules
 from onebeat.testing.contract.control_runs import CancelRules, TriggerRules
+from onebeat.testing.contract.counted import CountedPruneRules
+from onebeat.testing.contract.crashes import CrashRules, ReturnRules
+from onebeat.testing.contract.heartbeat import BeatRules, JudgeRules
 from onebeat.testing.contract.history import TickHistoryRules
 from onebeat.testing.contract.history_fleet import JobHistoryRules, ReplicaHistoryRules
 from onebeat.testing.contract.history_pages import PagingRules
@@ -29,9 +32,17 @@ from onebeat.testing.contract.order import OrderRules
 from onebeat.testing.contract.permits import PermitRules
 from onebeat.testing.contract.tokens import TokenRules
 from onebeat.testing.contract.upkeep import UpkeepRules
+from onebeat.testing.contract.verdicts import OwedRules, VerdictRules
+from onebeat.testing.contract.wanted import WantedRules
 from onebeat.testing.contract.winning import WinningRules
 
 __all__ = ["ClaimStoreContract"]
+
+
+class _FleetRules(
+    BeatRules, JudgeRules, CrashRules, ReturnRules, VerdictRules, OwedRules, WantedRules, CountedPruneRules
+):
+    """`onebeat.fleet.FleetStore`."""
 
 
 class _ControlRules(PauseRules, AuditRules, TriggerRules, CancelRules):
@@ -48,6 +59,7 @@ class ClaimStoreContract(
     LeaseRules,
     TokenRules,
     UpkeepRules,
+    _FleetRules,
     _ControlRules,
     _HistoryRules,
     PermitRules,

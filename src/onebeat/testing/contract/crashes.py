@@ -1,0 +1,236 @@
+"""What becomes of the runs of those who died, and of those who come back."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from onebeat.control import Target
+from onebeat.fleet import Held
+from onebeat.model import Bid, Ruling, Verdict, Wanted
+from onebeat.testing.contract.bidding import HOUR, token
+from onebeat.testing.contract.living import Living
+
+
+class CrashRules(Living):
+    """C-CRASH: a tick is lost with its holder, and run again only where that was asked for."""
+
+    async def test_a_tick_whose_holder_died_is_lost(self) -> None:
+        """C-CRASH, F-VERDICT: finally, at most once; its job goes on."""
+        first, second = await self.ticks(2)
+        answer = await self.lost(first, rerun=False)
+        row = await self.recorded(first)
+        assert (row.verdict, row.provisional, row.wanted) == (Verdict.LOST, False, None)
+        assert (row.replica, row.attempt, row.fence) == ("b", 1, answer.fence)
+        assert row.note
+        await self.join("report")
+        assert await self.orders() == ()
+        assert await self.ruling(first) is Ruling.CLAIMED
+        await self.won(second)
+
+    async def test_a_lost_tick_is_told_once(self) -> None:
+        """C-CRASH: of all who bury, to one."""
+        [tick] = await self.ticks(1)
+        await self.lost(tick)
+        for _ in range(2):
+            assert await self.bury() == []
+
+    async def test_all_that_the_dead_held_is_lost_and_nothing_else(self) -> None:
+        """C-CRASH: what it had released keeps its verdict, what others hold goes on."""
+        ended, *held = await self.ticks(4, "overlaps")
+        [others] = await self.ticks(1)
+        await self.join("report", "overlaps", by="b")
+        await self.finish(ended, (await self.won(ended, by="b", lease=None)).token, Verdict.FAILED, by="b")
+        for tick in held:
+            await self.won(tick, by="b", lease=None)
+        await self.join("report", by="c")
+        await self.won(others, by="c")
+        buried = await self.death_of("b", while_living=["c"])
+        assert sorted(one.tick for one in buried) == held
+        assert (await self.recorded(ended)).verdict is Verdict.FAILED
+        assert (await self.recorded(others)).verdict is None
+
+    async def test_of_many_one_runs_a_lost_tick_again(self) -> None:
+        """C-CRASH, C-ONE: as the next attempt, which everybody is told of."""
+        before, tick = await self.ticks(2)
+        await self.run(before)
+        answer = await self.lost(tick)
+        for name in ("a", "c"):
+            await self.join("report", by=name)
+            [order] = await self.orders(name)
+            assert (order.wanted, order.tick, order.attempt) == (Wanted.RERUN, tick, 2)
+        rivals = [self.bid_attempt(tick, by=f"r{n}", handle=n) for n in range(12)]
+        won = [rival for rival in await asyncio.gather(*rivals) if rival.won]
+        assert [(one.attempt, one.previous_at) for one in won] == [(2, before.scheduled_at)]
+        assert won[0].fence > answer.fence
+        assert await self.orders() == ()
+        row = await self.recorded(tick)
+        assert (row.attempt, row.verdict, row.wanted, row.note) == (2, None, None, None)
+
+    async def test_an_attempt_asked_again_gets_its_answer_again(self) -> None:
+        """C-TOKEN: and nobody gets it twice, nor the one before it."""
+        [tick] = await self.ticks(1)
+        lost = await self.lost(tick)
+        won = await self.bid_attempt(tick)
+        again = await self.bid_attempt(tick, token_=won.token)
+        assert (again.ruling, again.fence, again.attempt) == (Ruling.WON, won.fence, 2)
+        assert not (await self.bid_attempt(tick)).won
+        assert not (await self.bid(tick, lost.token, by="b")).won
+        await self.finish(tick, won.token, Verdict.RAN)
+        assert not (await self.bid_attempt(tick)).won
+        assert (await self.bid_attempt(tick, token_=won.token)).fence == won.fence
+
+    async def test_attempts_are_won_one_after_the_other(self) -> None:
+        """C-CRASH: none before the one before it was lost, and none left out."""
+        [tick] = await self.ticks(1)
+        assert not (await self.bid_attempt(tick)).won
+        await self.lost(tick)
+        assert not (await self.bid_attempt(tick, 3)).won
+        await self.join("report", by="c")
+        assert (await self.bid_attempt(tick, by="c")).won
+        assert not (await self.bid_attempt(tick, 3)).won
+        [buried] = await self.death_of("c")
+        assert (buried.tick, buried.attempt) == (tick, 2)
+        assert not (await self.bid_attempt(tick)).won
+        assert (await self.bid_attempt(tick, 3)).won
+
+    async def test_a_lost_tick_is_not_run_again_once_a_later_one_was_claimed(self) -> None:
+        """C-CRASH, C-ORDER: the job has gone on."""
+        first, second = await self.ticks(2)
+        await self.lost(first)
+        await self.join("report")
+        await self.run(second)
+        assert await self.orders() == ()
+        assert not (await self.bid_attempt(first)).won
+        assert (await self.recorded(first)).verdict is Verdict.LOST
+
+    async def test_a_tick_is_not_wanted_again_when_a_later_one_was_claimed_before(self) -> None:
+        """C-CRASH, C-ORDER: the holder died after its job had gone on."""
+        first, second = await self.ticks(2)
+        await self.join("report", by="b")
+        [answer] = await self.bid_all([Bid(first, token(), timedelta(seconds=0.01), rerun=True)], by="b")
+        assert answer.won
+        await self.pass_time(0.05)
+        await self.run(second)
+        await self.death_of("b")
+        row = await self.recorded(first)
+        assert (row.verdict, row.wanted) == (Verdict.LOST, None)
+
+    async def test_a_run_of_a_lost_tick_blocks_the_next(self) -> None:
+        """C-CRASH, C-LEASE: like any other, until it has ended."""
+        first, second = await self.ticks(2)
+        await self.lost(first)
+        again = await self.bid_attempt(first)
+        assert await self.ruling(second) is Ruling.OVERLAPPED
+        await self.finish(first, again.token, Verdict.RAN)
+        row = await self.recorded(first)
+        assert (row.verdict, row.attempt, row.replica) == (Verdict.RAN, 2, "a")
+        await self.won(second)
+
+    async def test_a_release_of_the_dead_changes_nothing(self) -> None:
+        """C-RELEASE, C-CRASH: it comes too late, before and after the next attempt was won."""
+        first, second = await self.ticks(2)
+        lost = await self.lost(first)
+        await self.finish(first, lost.token, Verdict.RAN, by="b")
+        assert (await self.recorded(first)).verdict is Verdict.LOST
+        assert (await self.bid_attempt(first)).won
+        await self.finish(first, lost.token, Verdict.RAN, by="b")
+        assert (await self.recorded(first)).verdict is None
+        assert await self.ruling(second) is Ruling.OVERLAPPED
+
+    async def test_what_is_paused_is_not_run_again_until_it_is_resumed(self) -> None:
+        """F-PAUSE, C-CRASH: an attempt is refused like any tick."""
+        [tick] = await self.ticks(1)
+        await self.lost(tick)
+        await self.pause(Target(job_id="report"))
+        assert (await self.bid_attempt(tick)).ruling is Ruling.PAUSED
+        await self.resume(Target(job_id="report"))
+        assert (await self.bid_attempt(tick)).won
+
+
+class ReturnRules(Living):
+    """F-LOST: one who was declared dead comes back under a new name, and keeps what is still its own."""
+
+    async def test_one_who_comes_back_takes_its_claim_up_again(self) -> None:
+        """F-LOST: as if nothing had been; it blocks again, and is released under its token."""
+        first, second = await self.ticks(2)
+        lost = await self.lost(first)
+        assert await self.reassert(Held(first, lost.token, HOUR)) == [True]
+        await self.join("report")
+        assert await self.orders() == ()
+        row = await self.recorded(first)
+        assert (row.verdict, row.replica, row.note) == (None, "returned", None)
+        assert await self.ruling(second) is Ruling.OVERLAPPED
+        assert not (await self.bid_attempt(first)).won
+        assert (await self.state()).failures == 0
+        await self.finish(first, lost.token, Verdict.RAN, by="returned")
+        assert (await self.recorded(first)).verdict is Verdict.RAN
+        await self.won(second)
+
+    async def test_a_claim_taken_up_again_is_lost_with_its_new_holder(self) -> None:
+        """F-LOST, C-CRASH: should that one die as well."""
+        [tick] = await self.ticks(1)
+        lost = await self.lost(tick)
+        assert await self.reassert(Held(tick, lost.token, HOUR)) == [True]
+        [buried] = await self.death_of("returned")
+        assert (buried.tick, buried.attempt) == (tick, 1)
+        assert (await self.bid_attempt(tick)).won
+
+    async def test_a_claim_is_gone_once_a_later_tick_was_won(self) -> None:
+        """F-LOST: two would run at once."""
+        first, second = await self.ticks(2)
+        lost = await self.lost(first)
+        later = await self.won(second)
+        assert await self.reassert(Held(first, lost.token, HOUR)) == [False]
+        assert (await self.recorded(first)).verdict is Verdict.LOST
+        await self.release(second, later.token)
+        assert await self.reassert(Held(first, lost.token, HOUR)) == [False]
+
+    async def test_a_claim_is_gone_once_its_tick_is_run_again(self) -> None:
+        """F-LOST: the next attempt is somebody's."""
+        [tick] = await self.ticks(1)
+        lost = await self.lost(tick)
+        again = await self.bid_attempt(tick)
+        assert await self.reassert(Held(tick, lost.token, HOUR)) == [False]
+        await self.finish(tick, again.token, Verdict.RAN)
+        assert await self.reassert(Held(tick, lost.token, HOUR)) == [False]
+        assert (await self.recorded(tick)).verdict is Verdict.RAN
+
+    async def test_claims_that_may_overlap_are_taken_up_whatever_else_was_won(self) -> None:
+        """F-LOST: each by its own tick; asked for together, each has its answer."""
+        ticks = await self.ticks(3, "overlaps")
+        gone, other = await self.ticks(2)
+        await self.join("report", "overlaps", by="b")
+        mine = [await self.won(tick, by="b", lease=None) for tick in ticks[:2]]
+        blocked = await self.won(gone, by="b")
+        await self.death_of("b")
+        await self.won(ticks[2], lease=None)
+        await self.won(other)
+        held = [
+            Held(mine[0].tick, mine[0].token, None),
+            Held(gone, blocked.token, HOUR),
+            Held(mine[1].tick, mine[1].token, None),
+        ]
+        assert await self.reassert(*held) == [True, False, True]
+        assert await self.reassert(*held) == [True, False, True]
+        assert await self.reassert() == []
+
+    async def test_a_claim_that_was_never_lost_stays_its_own(self) -> None:
+        """F-LOST: of one who was away, but not for long enough; under its old or a new name."""
+        first, second = await self.ticks(2)
+        await self.join("report", by="returned")
+        mine = await self.won(first, by="returned")
+        assert await self.reassert(Held(first, mine.token, HOUR)) == [True]
+        assert await self.ruling(second) is Ruling.OVERLAPPED
+
+    async def test_a_claim_that_the_store_never_heard_of_is_taken_anew(self) -> None:
+        """F-LOST: a server that took over may have missed it; unless its job has gone on."""
+        first, second = await self.ticks(2)
+        mine, elsewhere = token(), token()
+        assert await self.reassert(Held(second, mine, HOUR)) == [True]
+        assert (await self.bid(second, mine, by="returned")).won
+        assert await self.reassert(Held(first, elsewhere, HOUR)) == [False]
+
+    async def reassert(self, *claims: Held) -> list[bool]:
+        await self.join("report", by="returned")
+        return list(await self.fleet.reassert(claims, replica=self.replica("returned")))
