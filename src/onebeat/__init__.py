@@ -1,5 +1,10 @@
 """Recurring jobs inside replicated Python services: every tick fires on exactly one replica."""
 
+from onebeat.alerts.alarm import Alarm
+from onebeat.alerts.alert import Alert
+from onebeat.alerts.healthchecks import Healthchecks
+from onebeat.alerts.sentry import Sentry
+from onebeat.alerts.webhook import Webhook
 from onebeat.background import Background
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, SystemClock
@@ -37,6 +42,8 @@ from onebeat.schedules.parse import parse
 from onebeat.single import run
 
 __all__ = [
+    "Alarm",
+    "Alert",
     "AlreadyRan",
     "Background",
     "CancelToken",
@@ -45,6 +52,7 @@ __all__ = [
     "ClaimFailure",
     "ClaimStore",
     "Clock",
+    "Healthchecks",
     "InvalidJob",
     "InvalidSchedule",
     "InvalidSetting",
@@ -58,6 +66,7 @@ __all__ = [
     "Run",
     "Schedule",
     "Scheduler",
+    "Sentry",
     "ShuttingDown",
     "StoreUnusable",
     "Superseded",
@@ -65,6 +74,7 @@ __all__ = [
     "Tick",
     "TimedOut",
     "Verdict",
+    "Webhook",
     "connect",
     "cron",
     "current_run",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 
@@ -10,6 +10,16 @@ def alarm_side(store: object) -> AlarmBook | None:
     """*store* as an AlarmBook; None for one that remembers no alarms."""
     has_all = all(callable(getattr(store, name, None)) for name in ("raise_alarm", "clear_alarm", "sounding"))
     return cast(AlarmBook, store) if has_all else None
+
+
+class Watching(Protocol):
+    """Judges alarms, as often as it finds right."""
+
+    def felt(self, living: Sequence[str]) -> None:
+        """The replicas of these ids live, says a heartbeat. On the jobs' loop; returns at once."""
+
+    async def close(self) -> None:
+        """Judge no more."""
 
 
 class AlarmBook(Protocol):

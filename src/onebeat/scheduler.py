@@ -11,12 +11,16 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
+from onebeat.alarms import Watching
+from onebeat.alerts.alarm import Alarm
+from onebeat.alerts.alerts import Alerts
 from onebeat.background import Background
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.decorators import JobDecorators
 from onebeat.engine.body import Body, Work
 from onebeat.engine.bounded import bounded
+from onebeat.engine.here import Here
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limits import Limit
 from onebeat.engine.loops import run_on_own_loop
@@ -58,6 +62,7 @@ class Scheduler(JobDecorators):
     ttl: how long a replica may be silent before others declare it dead (default 60 seconds); it beats four
         times as often.
     limits: at most so many runs at a time per prefix of job ids.
+    alarms: whom to tell when something is wrong with a job; see `Alarm`.
     observers: told of every event; see `onebeat.events`.
     threads: how many plain functions may run at a time (default 64).
     clock: what tells time; tests give a FakeClock.
@@ -80,6 +85,7 @@ class Scheduler(JobDecorators):
         retention_count: int | None = None,
         ttl: Duration = 60,
         limits: Iterable[Limit] = (),
+        alarms: Iterable[Alarm] = (),
         observers: Iterable[Observer] = (),
         threads: int = 64,
         clock: Clock | None = None,
@@ -103,11 +109,12 @@ class Scheduler(JobDecorators):
         self._clock = clock or SystemClock()
         self._store = connect(store, clock=self._clock)
         self._closes_store = self._store is not store
+        self._jobs: dict[str, Job] = {}
+        self._alerts = Alerts(alarms, self._store, lambda event: self._relay(event))
         self._relay = Relay(
-            (LogObserver(logger), self._otel(meter, tracer), *observers),
+            (LogObserver(logger), self._otel(meter, tracer), *self._alerts.observers, *observers),
             logger or logging.getLogger("onebeat"),
         )
-        self._jobs: dict[str, Job] = {}
         self._registering = threading.Lock()
         self._ending: tuple[Shutdown, asyncio.Task[None]] | None = None
         self._fork_told = False
@@ -328,6 +335,11 @@ class Scheduler(JobDecorators):
 
         return OtelObserver(meter, tracer, self.upcoming)
 
+    def _watch(self, here: Here) -> Watching | None:
+        return self._alerts.watch(
+            here.replica.app, here.clock, identity=lambda: here.replica.id, knows=self._jobs.__contains__
+        )
+
     def _new_session(self) -> Session:
         return Session(
             self._settings,
@@ -336,6 +348,7 @@ class Scheduler(JobDecorators):
             clock=self._clock,
             observe=self._relay,
             interrupt=self.stop,
+            watch=self._watch,
         )
 
 

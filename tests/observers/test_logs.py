@@ -10,6 +10,10 @@ import pytest
 
 from onebeat.errors import ClaimFailed, ClaimFailure, ShuttingDown, Superseded, TimedOut
 from onebeat.events import (
+    AlarmCleared,
+    AlarmRaised,
+    AlarmsUnjudged,
+    AlertUndelivered,
     BeatFailed,
     BeatsOnJobLoop,
     ClaimAnswered,
@@ -59,6 +63,10 @@ ONE_OF_EACH: list[tuple[Event, list[int]]] = [
     (TicksLost((Tick("report", NOON),)), [WARNING]),
     (FailedOver("00000002", 3, ()), [INFO]),
     (ReplicasDisagree("zone data differ", None), [WARNING]),
+    (AlarmRaised("report", "silent", "report has not succeeded for 1:00:00"), [WARNING]),
+    (AlarmCleared("report", "silent", "report has succeeded again"), [INFO]),
+    (AlertUndelivered("report", "report has succeeded again", "Webhook(host)", BOOM), [ERROR]),
+    (AlarmsUnjudged(DOWN), [WARNING]),
     (PruneFailed(DOWN), [WARNING]),
     (ForkIgnored(REPLICA), [WARNING]),
 ]

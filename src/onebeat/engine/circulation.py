@@ -38,6 +38,7 @@ class Circulation:
         held: HeldClaims,
         releases: Releases,
         post: Callable[..., object],
+        felt: Callable[[Sequence[str]], object],
     ) -> None:
         self._store = store
         self._here = here
@@ -45,7 +46,13 @@ class Circulation:
         self._added: list[Job] = []
         self._covered: dict[str, datetime] = {}
         self._members = Members(
-            here, jobs, admitting=admitting, held=held, releases=releases, covered=self._covered.get
+            here,
+            jobs,
+            admitting=admitting,
+            held=held,
+            releases=releases,
+            covered=self._covered.get,
+            felt=felt,
         )
         self._heart = Heart(
             store,

@@ -19,7 +19,7 @@ from onebeat.model import Bid, Release, Tick, Wanted
 
 
 class Members:
-    """`covered` says from when on the ticker itself hands out a job's ticks."""
+    """`covered` says from when on the ticker itself hands out a job's ticks; `felt` is told who lives."""
 
     def __init__(
         self,
@@ -30,6 +30,7 @@ class Members:
         held: HeldClaims,
         releases: Releases,
         covered: Callable[[str], datetime | None],
+        felt: Callable[[Sequence[str]], object],
     ) -> None:
         self._here = here
         self._jobs = jobs
@@ -39,6 +40,7 @@ class Members:
         self._held = held
         self._releases = releases
         self._covered = covered
+        self._felt = felt
 
     def join(self, registered: Sequence[Registered]) -> None:
         """The store's word on jobs: what they owe from before the ticker took them up is caught up on."""
@@ -57,6 +59,7 @@ class Members:
                 self._held.cancel(order.token, Cancelled(order.reason or "cancelled by request"))
         for job_id in self._backlog.job_ids:
             self._admitting.offer(job_id)
+        self._felt(pulse.living)
 
     def mourn(self, buried: Sequence[Buried]) -> None:
         """Others are dead, and these ticks lost with them."""
@@ -78,10 +81,17 @@ class Members:
 
     def part_with(self, claims: Sequence[Held], kept: Sequence[bool]) -> tuple[Tick, ...]:
         """Cancel the runs whose claims were taken over, and only those (F-LOST); their ticks."""
+        self._release_again({claim.token for claim, is_kept in zip(claims, kept, strict=True) if is_kept})
         taken = [claim for claim, is_kept in zip(claims, kept, strict=True) if not is_kept]
         for claim in taken:
             self._held.cancel(claim.token, LeaseLost("its claim was taken over meanwhile"))
         return tuple(claim.tick for claim in taken)
+
+    def _release_again(self, kept: set[str]) -> None:
+        """What has ended while it was being taken up: its release may have come too early to count."""
+        in_use = {claim.token for claim in self.claims()}
+        for bid, release in self._held.ended(kept - in_use):
+            self._releases.release_later(release, bid.lease)
 
     def _catch_up(self, job: Job, known: Registered, until: datetime) -> None:
         policy = job.policy

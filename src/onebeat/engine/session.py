@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from onebeat.alarms import Watching
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock
 from onebeat.engine.admission import Admission
@@ -49,7 +50,7 @@ class Session:
     the start begins with it. Its replica's identity is its own (C-ID). Jobs are registered in *jobs* by its
     owner.
 
-    `interrupt` is called when a body raises KeyboardInterrupt.
+    `interrupt` is called when a body raises KeyboardInterrupt; `watch` makes what judges the alarms.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Session:
         clock: Clock,
         observe: Observer,
         interrupt: Callable[[], object],
+        watch: Callable[[Here], Watching | None] = lambda _: None,
     ) -> None:
         replica = Replica(settings.app, identities.get()(), settings.label)
         self.here = Here(replica, clock, observe, settings, os.getpid())
@@ -78,6 +80,8 @@ class Session:
         self.post = self._posting.post
         self._ticker: Ticker | None = None
         self._circulation: Circulation | None = None
+        self._watch = watch
+        self._watching: Watching | None = None
 
     @property
     def started(self) -> bool:
@@ -155,6 +159,8 @@ class Session:
     async def close(self) -> None:
         """Leave the fleet, and let the worker threads end."""
         self._threads.close()
+        if self._watching is not None:
+            await self._watching.close()
         if self._circulation is not None:
             await self._circulation.stop()
 
@@ -179,6 +185,7 @@ class Session:
         if self._fleet is not None and self._releases is not None:
             from onebeat.engine.circulation import Circulation  # not needed to import onebeat
 
+            self._watching = self._watch(here)
             self._circulation = Circulation(
                 self._fleet,
                 here,
@@ -187,6 +194,7 @@ class Session:
                 held=self._runs.held,
                 releases=self._releases,
                 post=self.post,
+                felt=self._watching.felt if self._watching is not None else lambda _: None,
             )
 
     def _transactions(self) -> Transactions | None:
