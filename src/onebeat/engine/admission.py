@@ -13,11 +13,13 @@ from onebeat.engine.job import Policy
 from onebeat.engine.run import CancelToken, Run
 from onebeat.errors import Cancelled, TimedOut
 from onebeat.model import Tick
+from onebeat.schedule import Schedule
 
 
 @dataclass(slots=True, eq=False)
 class Admission:
-    """A run, what it runs and under which terms. `due`: its tick is to be won first, in this way.
+    """A run, what it runs and under which terms. `due`: its tick is to be won first, in this way;
+    `schedule`: the one it comes from, whatever becomes of its job.
 
     `deadline` and `token` come from whoever asked for it; `context` is theirs too; `unwatch` ends the watch
     over the token.
@@ -27,6 +29,7 @@ class Admission:
     body: Body
     policy: Policy
     due: Due | None = None
+    schedule: Schedule | None = None
     deadline: datetime | None = None
     token: CancelToken | None = None
     context: Context | None = None

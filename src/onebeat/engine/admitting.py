@@ -89,20 +89,19 @@ class Admitting:
             return
         run = Run(job.id, self._here.new_id(), replica=self._here.replica.label, tick=tick)
         claimed = None if job.policy.on_every_replica else due
-        if not self._slots.run_once(Admission(run, job.body, job.policy, due=claimed)):
+        if not self._slots.run_once(Admission(run, job.body, job.policy, due=claimed, schedule=job.schedule)):
             self._busy(due, job)
 
     def postpone(self, due: Due, seconds: float) -> None:
         """Admit it in so many seconds."""
         self._delays.add(due, seconds)
 
-    def won(self, due: Due, answer: Answer) -> tuple[datetime, ...]:
+    def won(self, admission: Admission, due: Due, answer: Answer) -> tuple[datetime, ...]:
         """*due* is claimed: it is owed no more. Of what lies before it nobody had the rest (F-VERDICT)."""
         self.backlog.settle(due)
-        job = self._jobs.get(due.tick.job_id)
-        if job is None or due.ordered:
+        if admission.schedule is None or due.ordered:
             return ()
-        return missed_between(job.schedule, due.tick.scheduled_at, answer.owed_since)
+        return missed_between(admission.schedule, due.tick.scheduled_at, answer.owed_since)
 
     def refused(self, admission: Admission, due: Due, reason: Reason) -> bool:
         """Whether *due*, not run for *reason*, stays owed."""

@@ -77,7 +77,10 @@ class Members:
 
     def recent(self) -> Sequence[tuple[Bid, Release]]:
         """What was given back of late, the newest of each job."""
-        return self._held.recent()
+        newest: dict[str, tuple[Bid, Release]] = {}
+        for token, (release, lease) in self._releases.recent().items():
+            newest[release.tick.job_id] = Bid(release.tick, token, lease), release
+        return list(newest.values())
 
     def part_with(self, claims: Sequence[Held], kept: Sequence[bool]) -> tuple[Tick, ...]:
         """Cancel the runs whose claims were taken over, and only those (F-LOST); their ticks."""
@@ -90,8 +93,9 @@ class Members:
     def _release_again(self, kept: set[str]) -> None:
         """What has ended while it was being taken up: its release may have come too early to count."""
         in_use = {claim.token for claim in self.claims()}
-        for bid, release in self._held.ended(kept - in_use):
-            self._releases.release_later(release, bid.lease)
+        told = self._releases.recent()
+        for token in (kept - in_use) & told.keys():
+            self._releases.release_later(*told[token])
 
     def _catch_up(self, job: Job, known: Registered, until: datetime) -> None:
         policy = job.policy

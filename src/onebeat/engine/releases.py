@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -22,6 +23,9 @@ from onebeat.model import Release
 _MOST_RELEASES = 1_000
 _WORTH_TELLING = timedelta(hours=1)
 """For how long a release is tried again at least: the lease may have ended, but the tick has no verdict."""
+
+_OF_LATE = timedelta(minutes=2).total_seconds()
+_MOST_RECENT = 1_000
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +52,7 @@ class Releases:
         self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
         self._retries = Tasks()
         self._owed: dict[str, _Due] = {}
+        self._told: deque[tuple[float, _Due]] = deque(maxlen=_MOST_RECENT)
         self._abandoned = False
 
     async def release(self, release: Release, lease: timedelta | None) -> None:
@@ -71,6 +76,11 @@ class Releases:
     def owed(self) -> list[Held]:
         """The claims whose end the store has not been told yet."""
         return [Held(due.release.tick, due.release.token, due.lease) for due in self._owed.values()]
+
+    def recent(self) -> dict[str, tuple[Release, timedelta | None]]:
+        """What the store was told within the last two minutes, by token: releases and leases."""
+        since = self._clock.monotonic() - _OF_LATE
+        return {due.release.token: (due.release, due.lease) for at, due in self._told if at >= since}
 
     async def closed(self) -> None:
         """Return when everything is released or has become pointless."""
@@ -106,6 +116,7 @@ class Releases:
 
     def _done(self, due: _Due) -> None:
         self._owed.pop(due.release.token, None)
+        self._told.append((self._clock.monotonic(), due))
         _settle(due.settled)
 
     async def _failed(self, batch: list[_Due], error: ClaimFailed) -> None:

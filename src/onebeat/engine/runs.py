@@ -78,7 +78,7 @@ class Runs:
         desk: Desk | None,
         releases: Releases | None,
         finished: Callable[[Admission], object],
-        won: Callable[[Due, Answer], tuple[datetime, ...]],
+        won: Callable[[Admission, Due, Answer], tuple[datetime, ...]],
         refused: Refuse,
         postpone: Callable[[Due, float], object],
     ) -> None:
@@ -93,7 +93,7 @@ class Runs:
         self._refused = refused
         self._postpone = postpone
         self._tasks = Tasks()
-        self._held = HeldClaims(here.clock)
+        self._held = HeldClaims()
 
     def start(self, admission: Admission) -> None:
         """Begin what a slot has just been given to. On the loop's thread."""
@@ -152,7 +152,7 @@ class Runs:
             return
         admission.run.fence, admission.run.attempt = answer.fence, answer.attempt
         self._held.take(admission, bid)
-        missed = self._won(due, answer)
+        missed = self._won(admission, due, answer)
         self._spawn(admission, Won(bid, missed, accounts=not due.ordered))
 
     def _undecided(self, admission: Admission, due: Due, error: ClaimFailed) -> None:
@@ -200,7 +200,7 @@ class Runs:
             # An app may cancel every task of its loop: the release goes on, and the id must become free.
             with suppress(asyncio.CancelledError):
                 await self._releases.release(release, won.bid.lease)
-            self._held.give_back(won.bid, release)
+            self._held.give_back(won.bid)
         self._end(admission, ended)
         self._finished(admission)
 

@@ -15,7 +15,9 @@ from onebeat.testing.story import Entry, SimulatedJob, Story, told
 Invariant = Callable[[Story], list[str]]
 
 _TOLERANCE = timedelta(seconds=5)
+_OF_A_RUN = (Verdict.RAN, Verdict.FAILED, Verdict.TIMED_OUT)
 _BROKEN_OFF = (Reason.CANCELLED,)
+_HELD_UP = (Reason.OVERLAPPED, Reason.BUSY)
 _DELAYED = (Reason.CANCELLED, Reason.BUSY, Reason.OVERLAPPED)
 
 
@@ -107,10 +109,12 @@ def none_missing(story: Story) -> list[str]:
 
 
 def every_tick_has_a_verdict(story: Story) -> list[str]:
-    """F-VERDICT: whatever befell a tick, once a later one of its job has ended the history says what."""
+    """F-VERDICT: whatever befell a tick, once a later one of its job has been won and ended the history
+    says what."""
     found = []
     for job in story.jobs.values():
-        ended = [tick for tick, (verdict, _) in story.verdicts.items() if tick.job_id == job.id and verdict]
+        ends = [tick for tick, (verdict, _) in story.verdicts.items() if verdict in _OF_A_RUN]
+        ended = [tick for tick in ends if tick.job_id == job.id]
         for tick in story.owed(job):
             if any(tick < later for later in ended) and story.verdicts.get(tick, (None, 0))[0] is None:
                 found.append(f"{told(tick)} has no verdict")
@@ -204,7 +208,7 @@ def _excused(story: Story, tick: Tick) -> bool:
     return any(
         heard.event.outcome is Outcome.CLAIM_ERROR
         or heard.event.reason in excuses
-        or (heard.event.reason is Reason.OVERLAPPED and _ran_then(story, tick, heard.at))
+        or (heard.event.reason in _HELD_UP and _ran_then(story, tick, heard.at))
         for heard in story.heard
         if isinstance(heard.event, TickEnded) and heard.event.tick == tick
     )

@@ -32,7 +32,7 @@ JOIN = (
     ON CONFLICT (app, job_id) DO UPDATE
        SET schedule = excluded.schedule,
            fingerprint = excluded.fingerprint,
-           changed_at = CASE WHEN job.schedule IS DISTINCT FROM excluded.schedule
+           changed_at = CASE WHEN job.schedule <> excluded.schedule
                              THEN clock_timestamp() ELSE job.changed_at END
     RETURNING job.job_id, job.watermark, job.changed_at
 ), joined AS (

@@ -17,7 +17,7 @@ _REGISTER = """
 INSERT INTO onebeat_jobs (app, job_id, schedule, fingerprint, first_seen, changed_at)
 VALUES (:app, :job_id, :schedule, :instants, :now, :now)
 ON CONFLICT (app, job_id) DO UPDATE
-   SET changed_at = CASE WHEN schedule IS NOT excluded.schedule THEN excluded.changed_at ELSE changed_at END,
+   SET changed_at = CASE WHEN schedule <> excluded.schedule THEN excluded.changed_at ELSE changed_at END,
        schedule = excluded.schedule,
        fingerprint = excluded.fingerprint
  WHERE schedule IS NOT excluded.schedule OR fingerprint IS NOT excluded.fingerprint

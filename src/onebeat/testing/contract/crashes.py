@@ -94,6 +94,15 @@ class CrashRules(Living):
         assert not (await self.bid_attempt(tick)).won
         assert (await self.bid_attempt(tick, 3)).won
 
+    async def test_what_was_not_lost_is_not_run_again(self) -> None:
+        """C-CRASH, C-ONE: neither what runs, under a lease or not, nor what has ended, well or not."""
+        [ran], [failed], [running] = [await self.ticks(1, job_id) for job_id in ("ran", "failed", "running")]
+        await self.run(ran)
+        await self.finish(failed, (await self.won(failed)).token, Verdict.FAILED)
+        await self.won(running, lease=None)
+        for tick in (ran, failed, running):
+            assert (await self.bid_attempt(tick)).ruling is Ruling.CLAIMED
+
     async def test_a_lost_tick_is_not_run_again_once_a_later_one_was_claimed(self) -> None:
         """C-CRASH, C-ORDER: the job has gone on."""
         first, second = await self.ticks(2)
