@@ -85,7 +85,7 @@ class Watch:
             return
         try:
             if self._sounding is None:
-                self._sounding = set(await self._book.sounding(app=self._app))
+                self._sounding = await self._known()
             self._looks.append(self._looks.pop(0))
             self._changes = 0
             await self._looks[-1](self._sounding)
@@ -96,6 +96,12 @@ class Watch:
             self._told = True
         else:
             self._told = False
+
+    async def _known(self) -> set[str]:
+        """What sounds, but for what nobody may have been told of: that is changed and told of anew."""
+        sounding = set(await self._book.sounding(app=self._app))
+        raised = {key for key, is_raised in self._unsure.items() if is_raised}
+        return (sounding - raised) | (self._unsure.keys() - raised)
 
     async def _look_at_jobs(self, sounding: set[str]) -> None:
         page = await self._history.jobs(
