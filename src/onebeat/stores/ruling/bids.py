@@ -80,7 +80,7 @@ def _refusal(job: JobRow, tick: TickRow | None, bid: Bid, given: Circumstances) 
 def _is_free(job: JobRow, tick: TickRow | None, bid: Bid) -> bool:
     """Whether what *bid* asks for was not won before, and may be won yet."""
     if bid.triggered:
-        return tick is not None and tick.token is None and tick.wanted == Wanted.RUN
+        return tick is not None and tick.wanted == Wanted.RUN
     if bid.attempt > 1:
         return tick is not None and _is_next_attempt(job, tick, bid)
     is_claimed = tick is not None and tick.token is not None

@@ -103,6 +103,16 @@ class CrashRules(Living):
         for tick in (ran, failed, running):
             assert (await self.bid_attempt(tick)).ruling is Ruling.CLAIMED
 
+    async def test_the_next_tick_starts_with_a_first_attempt(self) -> None:
+        """C-CRASH: however many the tick before it took."""
+        first, second = await self.ticks(2)
+        await self.lost(first)
+        again = await self.bid_attempt(first)
+        await self.finish(first, again.token, Verdict.RAN)
+        assert (await self.lost(second, by="c")).attempt == 1
+        assert not (await self.bid_attempt(second, 3)).won
+        assert (await self.bid_attempt(second)).attempt == 2
+
     async def test_a_lost_tick_is_not_run_again_once_a_later_one_was_claimed(self) -> None:
         """C-CRASH, C-ORDER: the job has gone on."""
         first, second = await self.ticks(2)
@@ -200,7 +210,8 @@ class ReturnRules(Living):
         [tick] = await self.ticks(1)
         lost = await self.lost(tick)
         again = await self.bid_attempt(tick)
-        assert await self.reassert(Held(tick, lost.token, HOUR)) == [False]
+        for lease in (HOUR, None):
+            assert await self.reassert(Held(tick, lost.token, lease)) == [False]
         await self.finish(tick, again.token, Verdict.RAN)
         assert await self.reassert(Held(tick, lost.token, HOUR)) == [False]
         assert (await self.recorded(tick)).verdict is Verdict.RAN
