@@ -38,8 +38,13 @@ class Boundary:
 
     async def __aexit__(self, *_: object) -> None:
         self._listening.close()
-        # All of them end, for the one at their other end is dead.
+        # All of them end: the one at their other end is dead, or has closed what it had.
         await asyncio.gather(*(task for task in self._connections if task is not None))
+
+    def before(self, database: str) -> str:
+        """The DSN of the same database, reached through here; in plain text, for it must be read."""
+        there = database.replace(f":{self._server_port}/", f":{self.port}/")
+        return f"{there}?sslmode=disable&gssencmode=disable"
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         self._connections.add(asyncio.current_task())

@@ -59,10 +59,7 @@ async def killed_at(postgres: Postgres, database: str, case: Case, name: str, si
         process.join()
 
     async with Boundary(postgres.port, STATEMENTS[name], side, strike=kill) as boundary:
-        through = database.replace(f":{postgres.port}/", f":{boundary.port}/")
-        process = _processes.Process(
-            target=life, args=(f"{through}?sslmode=disable&gssencmode=disable", case)
-        )
+        process = _processes.Process(target=life, args=(boundary.before(database), case))
         process.start()
         await asyncio.wait_for(boundary.struck.wait(), 30)
     assert process.exitcode == -9

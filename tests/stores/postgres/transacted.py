@@ -75,30 +75,33 @@ def told(database: str, sql: LiteralString) -> Any:
 
 
 @asynccontextmanager
-async def handle_on(database: str, kind: str, *, to_async: bool, most: int = 2) -> AsyncIterator[Handle]:
-    """A handle of this kind with at most *most* connections, and a table for the effects."""
+async def handle_on(
+    database: str, kind: str, *, to_async: bool, through: str | None = None
+) -> AsyncIterator[Handle]:
+    """A handle of this kind, which may reach the database through another place; and a table for effects."""
     told(database, "CREATE TABLE IF NOT EXISTS effects (fence bigint NOT NULL)")
-    async with _target(database, kind, to_async, most) as target:
+    async with _target(through or database, kind, to_async) as target:
         store = PostgresStore(target)
         yield Handle(store, database, kind, to_async)
         await store.close()
 
 
 @asynccontextmanager
-async def _target(database: str, kind: str, to_async: bool, most: int) -> AsyncIterator[object]:
+async def _target(database: str, kind: str, to_async: bool) -> AsyncIterator[object]:
     url = database.replace("postgresql://", "postgresql+psycopg://")
     if kind == "psycopg" and to_async:
-        async with AsyncConnectionPool(database, min_size=1, max_size=most, open=False) as pool:
-            yield pool
+        async with AsyncConnectionPool(database, min_size=0, max_size=2, open=False) as async_pool:
+            yield async_pool
     elif kind == "psycopg":
-        with ConnectionPool(database, min_size=1, max_size=most, open=True) as pool:
-            yield pool
+        pool = ConnectionPool(database, min_size=0, max_size=2, open=True)
+        yield pool
+        await asyncio.to_thread(pool.close)  # it waits for its connections, and they may lead through here
     elif kind == "sqlalchemy" and to_async:
-        async_engine = create_async_engine(url, pool_size=most, max_overflow=0)
+        async_engine = create_async_engine(url, pool_size=2, max_overflow=0)
         yield async_engine
         await async_engine.dispose()
     elif kind == "sqlalchemy":
-        engine = create_engine(url, pool_size=most, max_overflow=0)
+        engine = create_engine(url, pool_size=2, max_overflow=0)
         yield engine
         engine.dispose()
     else:
