@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 class Scheduler(JobDecorators):
     """Runs jobs on their schedules; replicas that share *store* and *app* run every tick once among them.
 
-    store: a ClaimStore, a URL (`sqlite:///jobs.db`, `postgresql://…`), a connection pool or an engine;
+    store: a ClaimStore, a URL (`sqlite:///jobs.db`, `postgresql://…`), a connection pool, an engine or
+        Django's connection;
         None: nothing is shared, and every replica fires every tick (a WARNING says so).
     app: the namespace that lets several services share one database.
     replica: this replica's label in logs and history; it decides nothing (default: the environment's

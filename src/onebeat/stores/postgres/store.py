@@ -9,7 +9,7 @@ from onebeat.stores.postgres.transaction import Transacting
 class PostgresStore(Fleet, Transacting):
     """Claims on PostgreSQL 13 or later, by the server's clock.
 
-    *target* is a DSN, a psycopg 3 pool, an asyncpg pool or a SQLAlchemy engine. The tables are made on
-    first use, in *schema* or the first of the search path. *tolerance* is how far ahead of the server's
-    clock a tick may be won (C-EARLY).
+    *target* is a DSN, a psycopg 3 pool, an asyncpg pool, a SQLAlchemy engine or Django's connection. The
+    tables are made on first use, in *schema* or the first of the search path. *tolerance* is how far ahead
+    of the server's clock a tick may be won (C-EARLY).
     """
