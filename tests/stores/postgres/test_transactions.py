@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from psycopg import AsyncConnection
 from psycopg.errors import RaiseException, UndefinedColumn
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from onebeat import Cancelled, Run, Tick
-from onebeat.errors import LeaseLost, TimedOut
+from onebeat.errors import ClaimFailed, LeaseLost, TimedOut
 from onebeat.model import Outcome, Reason, Release, Verdict
 from onebeat.stores.postgres import PostgresStore
 from onebeat.transactions import Settled
@@ -250,6 +251,21 @@ async def test_whoever_asks_how_it_went_waits_for_the_commit_that_is_under_way(u
     assert await asking is Settled.CONFIRMED
     await transaction.end()
     assert url.effects() == 1
+
+
+async def test_a_commit_that_nobody_can_tell_of_yet_is_told_of_by_its_row(url: Handle) -> None:
+    """F-TX, F-VERDICT: reported as failed within the claim timeout, twice over; the release corrects that."""
+    told(url.database, GUARDED)
+    one = await Transacted(url, claim_timeout=0.2).won()
+    async with await AsyncConnection.connect(url.database, autocommit=True) as holder:
+        await holder.execute("SELECT pg_advisory_lock(7)")
+        ended = await one.ended(url.writing())
+    assert isinstance(ended.error, ClaimFailed)
+    assert "could not be found out" in str(ended.error)
+    failed = Release(one.bid.tick, one.bid.token, Verdict.FAILED, error=str(ended.error))
+    await url.store.release([failed], replica=replica())
+    assert url.effects() == 1
+    assert told(url.database, "SELECT verdict FROM onebeat_ticks") == "ran"
 
 
 async def test_a_confirmation_that_comes_after_the_question_is_refused(url: Handle) -> None:

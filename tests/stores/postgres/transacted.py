@@ -118,6 +118,7 @@ class Transacted:
         *,
         by: str = "a",
         timeout: float = 3600,
+        claim_timeout: float = 5,
         attempt: int = 1,
         rerun: bool = False,
     ) -> None:
@@ -125,7 +126,7 @@ class Transacted:
         self.bid = replace(bid(tick), attempt=attempt, rerun=rerun)
         self.run = Run(tick.job_id, self.bid.token, replica=by, tick=tick)
         self._by = by
-        self._settings = Scheduler(timeout=timeout, claim_timeout=5)._settings
+        self._settings = Scheduler(timeout=timeout, claim_timeout=claim_timeout)._settings
 
     @property
     def claim(self) -> WonClaim:

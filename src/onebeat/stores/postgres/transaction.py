@@ -119,23 +119,23 @@ class LentTransaction:
 
 async def _lent(lending: Coroutine[Any, Any, Loan]) -> Loan:
     """Cancelled, what is lent all the same is given back: many a pool would lose it."""
-    work = asyncio.ensure_future(lending)
+    given_up = False
+
+    async def lend() -> Loan:
+        loan = await lending
+        if given_up:
+            await loan.give_back()
+        return loan
+
+    work = asyncio.ensure_future(lend())
+    work.add_done_callback(lambda work: work.cancelled() or work.exception())  # seen, if nobody waits
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        work.add_done_callback(_give_back)
+        given_up = True
+        if work.done() and not work.cancelled() and work.exception() is None:
+            await work.result().give_back()
         raise
-
-
-def _give_back(work: asyncio.Future[Loan]) -> None:
-    if not work.cancelled() and work.exception() is None:
-        returning = asyncio.ensure_future(work.result().give_back())
-        _returning.add(returning)
-        returning.add_done_callback(_returning.discard)
-
-
-_returning: set[asyncio.Future[None]] = set()
-"""Kept here while they go on: a loop holds its tasks but weakly."""
 
 
 def _request(claim: WonClaim) -> str:
