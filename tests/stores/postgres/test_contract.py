@@ -1,4 +1,7 @@
-"""D-SAME, D-POOL: the published contract, through every driver, a pooler, and an app's odd defaults."""
+"""D-SAME, D-POOL: the published contract, through every driver, a pooler, and an app's odd defaults.
+
+Replicas die through one driver alone, at every level of isolation: that is really waited for.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,8 @@ class TestDsn(ClaimStoreContract):
 
 
 class TestPsycopgAsyncPool(ClaimStoreContract):
+    deaths = False
+
     @pytest.fixture(autouse=True)
     async def given(self, dsn: str) -> AsyncIterator[None]:
         async with AsyncConnectionPool(dsn, min_size=1, max_size=4, open=False) as pool:
@@ -62,6 +67,8 @@ class TestPsycopgAsyncPool(ClaimStoreContract):
 
 
 class TestPsycopgSyncPool(ClaimStoreContract):
+    deaths = False
+
     @pytest.fixture(autouse=True)
     def given(self, dsn: str) -> Iterator[None]:
         with ConnectionPool(dsn, min_size=1, max_size=4, open=False) as pool:
@@ -70,6 +77,8 @@ class TestPsycopgSyncPool(ClaimStoreContract):
 
 
 class TestAsyncpgPool(ClaimStoreContract):
+    deaths = False
+
     @pytest.fixture(autouse=True)
     async def given(self, dsn: str) -> AsyncIterator[None]:
         async with asyncpg.create_pool(dsn, min_size=1, max_size=4) as pool:
@@ -78,6 +87,8 @@ class TestAsyncpgPool(ClaimStoreContract):
 
 
 class TestSqlalchemyEngine(ClaimStoreContract):
+    deaths = False
+
     @pytest.fixture(autouse=True)
     def given(self, dsn: str) -> Iterator[None]:
         engine = create_engine(dsn.replace("postgresql", "postgresql+psycopg"))
@@ -88,6 +99,7 @@ class TestSqlalchemyEngine(ClaimStoreContract):
 
 class TestSqlalchemyAsyncEngineOverPsycopg(ClaimStoreContract):
     driver = "psycopg"
+    deaths = False
 
     @pytest.fixture(autouse=True)
     async def given(self, dsn: str) -> AsyncIterator[None]:
@@ -103,6 +115,8 @@ class TestSqlalchemyAsyncEngineOverAsyncpg(TestSqlalchemyAsyncEngineOverPsycopg)
 
 class TestDsnThroughPgBouncer(TestDsn):
     """D-PG: PgBouncer in transaction mode, which shares few connections among all clients."""
+
+    deaths = False
 
     @pytest.fixture
     def dsn(self, pgbouncer: PgBouncer, database_name: str) -> str:

@@ -131,8 +131,9 @@ class JudgeRules(Living):
 
     async def test_a_beat_and_an_obituary_exclude_each_other(self) -> None:
         """F-JUDGE: whoever was told that it lives, lives; whoever is dead is told so."""
+        self.wait_for_deaths()
         await self.join(by="judge")
-        for n in range(6):
+        for n in range(4):
             name = f"b{n}"
             await self.join(by=name)
             while not (await self._may_judge()):

@@ -174,11 +174,23 @@ class OwedRules(Living):
         assert (await self.join("report"))[0].owed_since == second.scheduled_at
         assert await self.release_with(third) == second.scheduled_at
 
+    async def test_a_tick_that_accounts_late_takes_nothing_back(self) -> None:
+        """F-VERDICT: where runs overlap an older one may end after a newer one."""
+        await self.join("overlaps")
+        now = await self.store_time()
+        older, newer = (Tick("overlaps", now + n / 5 * self.tolerance) for n in range(1, 3))
+        claims = [await self.won(tick, lease=None) for tick in (older, newer)]
+        for claim in reversed(claims):
+            end = replace(self.ended(claim.tick, claim.token), accounts=True)
+            await self.store.release([end], replica=self.replica())
+        assert (await self.join("overlaps"))[0].owed_since == newer.scheduled_at
+
     async def test_a_pause_that_is_over_is_not_owed(self) -> None:
-        """F-PAUSE, C-CATCH: whoever joins after it is told when it ended."""
-        await self.join("report")
+        """F-PAUSE, C-CATCH: whoever joins after it is told when it ended; while it lasts nothing is told."""
+        [before] = await self.join("report")
         await self.pause(Target(prefix="rep"))
         await self.pass_time(0.01)
+        assert await self.join("report") == [before]
         paused = await self.store_time()
         await self.resume(Target(prefix="rep"))
         [known] = await self.join("report")
