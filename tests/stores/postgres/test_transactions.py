@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from onebeat.errors import ClaimFailed, LeaseLost, TimedOut
 from onebeat.model import Outcome, Reason, Release, Verdict
 from onebeat.stores.postgres import PostgresStore
 from onebeat.transactions import Settled
-from tests.stores.postgres.given import replica
+from tests.stores.postgres.given import TICK, replica
 from tests.stores.postgres.transacted import EFFECT, Handle, Transacted, handle_on, told
 
 KINDS = [(kind, to_async) for kind in ("url", "psycopg", "sqlalchemy") for to_async in (True, False)]
@@ -198,6 +199,34 @@ async def test_waiting_for_a_connection_can_be_called_off(database: str) -> None
         assert (ended.outcome, ended.reason) == (Outcome.FAILED, Reason.CANCELLED)
         await until(lambda: pool.get_stats()["pool_available"] == 1)
         assert one.handle.effects() == 0
+
+
+@pytest.mark.parametrize("kind", ["url", "psycopg", "sqlalchemy"])
+async def test_a_thread_that_is_left_behind_has_no_connection_any_more(database: str, kind: str) -> None:
+    """F-TX, J-CANCEL: an app that cancels every task of its loop ends no thread; it writes nothing more."""
+    began, left = threading.Event(), threading.Event()
+    told_to: list[Exception] = []
+
+    def linger(run: Run) -> None:
+        connection = run.connection
+        began.set()
+        left.wait()
+        try:
+            lent.do(connection, EFFECT)
+        except Exception as error:
+            told_to.append(error)
+
+    async with handle_on(database, kind, to_async=False) as lent:
+        one = await Transacted(lent).won()
+        running = asyncio.ensure_future(one.ended(lent.writing(linger)))
+        await until(began.is_set)
+        running.cancel()
+        await running
+        left.set()
+        await until(lambda: bool(told_to))
+        assert lent.effects() == 0
+        other = await Transacted(lent, Tick("other", TICK.scheduled_at)).won()
+        assert (await other.ended(lent.writing())).outcome is Outcome.RAN
 
 
 GUARDED = """
