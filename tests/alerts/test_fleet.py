@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onebeat import Alarm, Scheduler, every
+from onebeat.control import Target
 from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.events import AlarmCleared, AlarmRaised, AlarmsUnjudged, AlertUndelivered
 from onebeat.stores.memory import MemoryStore
@@ -145,15 +146,32 @@ async def test_a_store_that_is_down_raises_nothing_and_is_told_of_once(
     assert pager.heard == [("failures", True)]
 
 
-async def test_a_job_that_is_paused_or_unknown_here_is_not_judged() -> None:
-    """F-SILENT: silence that is wanted; a job that left the code does not sound for ever."""
+async def test_a_paused_job_is_not_judged_and_its_pause_not_held_against_it() -> None:
+    """F-SILENT, F-PAUSE: silence that is wanted; after it the job has its whole time again."""
+    given, job, pager = Given(), Job(), Pager()
+    (replica,) = _fleet(given, job, [Alarm("report", silent_for=300, to=pager)], 1)
+    asked = {"app": "default", "by": "test", "reason": "a test"}
+    async with replica:
+        await given.clock.advance(minutes=2)
+        await given.store.pause(Target(job_id="report"), until=None, **asked)
+        await given.clock.advance(minutes=20)
+        assert pager.heard == []
+        job.broken = True
+        await given.store.resume(Target(job_id="report"), **asked)
+        await given.clock.advance(minutes=4)
+        assert pager.heard == []
+        await given.clock.advance(minutes=4)
+    assert pager.heard == [("silent", True)]
+
+
+async def test_by_prefix_a_job_that_left_the_code_is_not_judged() -> None:
+    """F-SILENT: it would sound for ever."""
     given, job, pager = Given(), Job(), Pager()
     alarms = [Alarm(prefix="", silent_for=300, to=pager)]
     (replica,) = _fleet(given, job, alarms, 1)
     async with replica:
         await given.clock.advance(minutes=2)
-    other = given.scheduler(given.store, alarms=alarms)
-    async with other:
+    async with given.scheduler(given.store, alarms=alarms):
         await given.clock.advance(minutes=20)
     assert pager.heard == []
 
