@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from onebeat import Cancelled, LeaseLost, Run, every
@@ -36,7 +38,7 @@ async def test_a_run_whose_lease_is_over_has_lost_its_claim(given: Given, plain:
     def function(run: Run) -> None:
         step(run)
         step(run)
-        run.lease_ends(lambda: True)
+        run.begin_lease(timedelta(0), given.clock.monotonic)
         step(run)
 
     async with given.scheduler(given.store) as scheduler:

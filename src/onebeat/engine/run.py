@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from onebeat.errors import Cancelled, LeaseLost
@@ -128,9 +128,11 @@ class Run:
         """Its body is done and its transaction about to commit: from here on, that says how it went."""
         self._decided = True
 
-    def lease_ends(self, is_over: Callable[[], bool]) -> None:
-        """What `check` asks of the lease of its claim."""
-        self._lease_over = is_over
+    def begin_lease(self, lease: timedelta, monotonic: Callable[[], float]) -> None:
+        """Its claim is about to be asked for: by this clock its lease is over no later than by the store's,
+        which counts from when the claim arrives."""
+        over_at = monotonic() + lease.total_seconds()
+        self._lease_over = lambda: monotonic() >= over_at
 
     def enter(self) -> None:
         """Make this the current run of the surrounding context."""

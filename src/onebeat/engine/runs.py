@@ -120,15 +120,10 @@ class Runs:
             rerun=policy.on_lost == "rerun" and not due.triggered,
             triggered=due.triggered,
         )
-        self._lease(admission.run, bid)
+        if bid.lease is not None:
+            admission.run.begin_lease(bid.lease, self._clock.monotonic)
         asked = desk.claim(bid, partial(self._answered, admission, due, bid))
         admission.run.when_cancelled(asked.cancel)
-
-    def _lease(self, run: Run, bid: Bid) -> None:
-        """By this clock it is over no later than by the store's, which counts from when the claim arrives."""
-        if bid.lease is not None:
-            over_at = self._clock.monotonic() + bid.lease.total_seconds()
-            run.lease_ends(lambda: self._clock.monotonic() >= over_at)
 
     def _answered(self, admission: Admission, due: Due, bid: Bid, answer: Answer | ClaimFailed) -> None:
         if isinstance(answer, ClaimFailed):
