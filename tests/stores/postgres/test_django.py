@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from django.db.utils import ConnectionHandler  # type: ignore[import-untyped]
 from django.utils.connection import ConnectionProxy  # type: ignore[import-untyped]
 
 from onebeat import Outcome, Scheduler, Tick
-from onebeat.errors import InvalidSetting
+from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.stores.postgres import PostgresStore
 from tests.servers.postgres import Postgres
 from tests.stores.postgres.given import TICK, bid, claim, claim_and_release, opened
@@ -68,6 +69,19 @@ def test_a_claim_stays_out_of_django_s_transaction(connections: ConnectionHandle
     app.rollback()
     app.close()
     assert told(database, "SELECT verdict FROM onebeat_ticks") == "ran"
+
+
+async def test_a_restart_of_the_database_costs_django_nothing() -> None:
+    """D-POOL, D-DOWN: and what Django still holds of before is not looked at."""
+    with Postgres() as server:
+        handler = databases(server.dsn())
+        async with opened(PostgresStore(handler["default"])) as (store,):
+            await claim(store, bid(Tick("before", TICK.scheduled_at)))
+            server.restart()
+            with suppress(ClaimFailed):  # the engine asks again by itself
+                await claim(store, bid(Tick("meanwhile", TICK.scheduled_at)))
+            [answer] = await claim(store, bid(Tick("after", TICK.scheduled_at)))
+            assert answer.won
 
 
 async def test_the_settings_are_read_when_we_connect(
