@@ -59,6 +59,18 @@ class WantedRules(Living):
             assert (await self.bid_triggered(tick, None)).ruling is Ruling.CLAIMED
             assert (await self.bid_triggered(tick, HOUR)).ruling is Ruling.CLAIMED
 
+    async def test_a_trigger_that_waits_has_no_verdict_yet(self) -> None:
+        """F-PAUSE, F-VERDICT: whatever is said of it meanwhile, or refused."""
+        [tick] = await self.ticks(1)
+        await self.join("report")
+        waiting = await self.trigger()
+        await self.won(tick)
+        await self.bid_triggered(waiting, HOUR)
+        for verdict in (Verdict.EARLY, Verdict.CLAIM_ERROR, Verdict.MISSED):
+            await self.record(waiting, verdict)
+        row = await self.recorded(waiting)
+        assert (row.verdict, row.wanted) == (None, Wanted.RUN)
+
     async def test_a_trigger_keeps_nobody_waiting_who_came_before_it(self) -> None:
         """F-PAUSE: one that is forced overtakes one that waits, and that one runs all the same."""
         [tick] = await self.ticks(1)
