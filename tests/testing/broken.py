@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from onebeat.model import Answer, Bid, Release, Replica, Ruling, Tick
+from onebeat.model import Answer, Bid, Release, Replica, Ruling, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing.clock import FakeClock
 
@@ -113,3 +113,18 @@ class StandsStillAtOneFence(Broken):
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
         answers = await super().claim(bids, replica=replica, timeout=timeout)
         return [replace(answer, fence=min(answer.fence, 1)) for answer in answers]
+
+
+class WritesNothingOfTheMissed(Broken):
+    """Accounts for a job's ticks, and leaves out those that nobody claimed."""
+
+    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+        await super().release([replace(release, missed=()) for release in releases], replica=replica)
+
+
+class CallsEveryEndARun(Broken):
+    """However a run ended, and whether there was one: it ran."""
+
+    async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
+        ran = [replace(release, verdict=Verdict.RAN) for release in releases]
+        await super().release(ran, replica=replica)

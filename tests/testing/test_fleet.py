@@ -17,6 +17,7 @@ from onebeat.testing.invariants import (
     Invariant,
     check,
     claims_given_back,
+    every_tick_has_a_verdict,
     fences_grow,
     ids_free_at_the_end,
     never_early,
@@ -24,6 +25,7 @@ from onebeat.testing.invariants import (
     no_overlap,
     none_missing,
     one_outcome_each,
+    verdicts_agree_with_the_ledger,
     won_in_order,
 )
 from onebeat.testing.story import SimulatedJob
@@ -122,6 +124,8 @@ def test_every_kind_of_misfortune_befalls_some_fleet() -> None:
         (broken.NeverReleases, CALM, none_missing),
         (broken.NeverReleases, SKEWED, none_missing),
         (broken.ForgetsTokens, BROKEN_LINES, none_missing),
+        (broken.WritesNothingOfTheMissed, STORMY, every_tick_has_a_verdict),
+        (broken.CallsEveryEndARun, STORMY, verdicts_agree_with_the_ledger),
     ],
 )
 def test_a_store_broken_on_purpose_is_found_out(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from onebeat.events import SchedulerStarted, TickEnded, TicksPassedOver
+from onebeat.fleet import Buried
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Tick, Verdict
 from onebeat.schedules.every import every
 from onebeat.testing.clock import FakeClock
@@ -15,6 +16,7 @@ from onebeat.testing.faults import CALM, Faults
 from onebeat.testing.invariants import (
     check,
     claims_given_back,
+    every_tick_has_a_verdict,
     fences_grow,
     ids_free_at_the_end,
     never_early,
@@ -22,6 +24,7 @@ from onebeat.testing.invariants import (
     no_overlap,
     none_missing,
     one_outcome_each,
+    verdicts_agree_with_the_ledger,
     violations,
     won_in_order,
 )
@@ -268,3 +271,31 @@ def test_a_run_without_an_outcome_is_found_unless_its_replica_crashed() -> None:
     assert one_outcome_each(told.story) == ["report@00:00:10 ran on a without an outcome"]
     told.story.crashed["a"] = START
     assert one_outcome_each(told.story) == []
+
+
+def test_a_tick_without_a_verdict_is_found_once_a_later_one_has_ended() -> None:
+    told = Told()
+    told.story.verdicts = {tick(3): (Verdict.RAN, 1), tick(1): (Verdict.OVERLAPPED, 1), tick(4): (None, 1)}
+    assert [text.split()[0] for text in every_tick_has_a_verdict(told.story)] == ["report@00:00:20"]
+    told.story.verdicts[tick(2)] = Verdict.MISSED, 1
+    assert every_tick_has_a_verdict(told.story) == []
+
+
+def test_what_the_dead_held_needs_a_verdict_once_they_are_declared_dead() -> None:
+    told = Told()
+    told.won(1, "a")
+    told.story.crashed["a"] = START
+    told.story.verdicts = {tick(2): (Verdict.RAN, 1), tick(1): (None, 1)}
+    assert every_tick_has_a_verdict(told.story) == []
+    told.story.buried([Buried(tick(1), 1)])
+    assert len(every_tick_has_a_verdict(told.story)) == 1
+
+
+def test_a_verdict_that_the_ledger_denies_is_found() -> None:
+    told = Told()
+    told.ran(1)
+    told.ran(2, takes=None)
+    told.story.verdicts = {tick(number): (Verdict.RAN, 1) for number in (1, 2, 3)}
+    assert len(verdicts_agree_with_the_ledger(told.story)) == 2
+    told.story.verdicts = {tick(number): (Verdict.MISSED, 1) for number in (1, 2, 3)}
+    assert len(verdicts_agree_with_the_ledger(told.story)) == 2

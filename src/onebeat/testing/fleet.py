@@ -99,8 +99,10 @@ class Fleet:
         for replica in self._alive():
             replica.retire_jobs()
         await self._come_to_rest()
-        if self._story.crashed:
-            await self._timeline.advance(seconds=3 * TTL)  # the dead are found, and their ticks lost
+        if self._story.faults.cost_claims:
+            # Who is gone with claims in its hands is found, and their ticks lost.
+            await self._timeline.advance(seconds=3 * TTL)
+            await self._come_to_rest()
         self._story.still_busy += self._busy_replicas() + await self._blocked_jobs()
         for replica in self._replicas:
             replica.bury() if replica.dead else replica.scheduler.stop()

@@ -110,13 +110,18 @@ def none_missing(story: Story) -> list[str]:
 
 def every_tick_has_a_verdict(story: Story) -> list[str]:
     """F-VERDICT: whatever befell a tick, once a later one of its job has been won and ended the history
-    says what."""
+    says what; of one held by the dead, once somebody has been healthy for long enough to judge."""
     found = []
+    unjudged = {win.tick for win in story.wins if win.replica in story.crashed} - story.lost.keys()
     for job in story.jobs.values():
         ends = [tick for tick, (verdict, _) in story.verdicts.items() if verdict in _OF_A_RUN]
         ended = [tick for tick in ends if tick.job_id == job.id]
         for tick in story.owed(job):
-            if any(tick < later for later in ended) and story.verdicts.get(tick, (None, 0))[0] is None:
+            if (
+                tick not in unjudged
+                and any(tick < later for later in ended)
+                and story.verdicts.get(tick, (None, 0))[0] is None
+            ):
                 found.append(f"{told(tick)} has no verdict")
     return found
 
