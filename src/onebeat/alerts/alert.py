@@ -32,4 +32,4 @@ class Alert:
 
     def as_json(self) -> dict[str, object]:
         """Its fields, as JSON has them."""
-        return {**asdict(self), "at": self.at.isoformat()}
+        return {**asdict(self), "condition": self.condition.value, "at": self.at.isoformat()}

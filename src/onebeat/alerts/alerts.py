@@ -12,6 +12,7 @@ from onebeat.alerts.watch import Watch
 from onebeat.clock import Clock
 from onebeat.errors import InvalidSetting
 from onebeat.events import Observer
+from onebeat.fleet import fleet_side
 from onebeat.history import history_side
 
 
@@ -24,8 +25,9 @@ class Alerts:
         self._observe = observe
         self._deliveries = Deliveries(observe)
         self._judged = any(alarm.judged for alarm in self._alarms)
-        if self._judged and (history_side(store) is None or alarm_side(store) is None):
-            expected = "monitors alone: alarms are judged from the history of a store that keeps one"
+        sides = fleet_side(store), history_side(store), alarm_side(store)
+        if self._judged and None in sides:
+            expected = "monitors alone: to judge takes a store with a heartbeat and a history"
             raise InvalidSetting("alarms", self._alarms, expected)
 
     @property

@@ -12,7 +12,6 @@ from onebeat.forks import at_fork
 T = TypeVar("T")
 
 _PAUSES = (1.0, 5.0, 30.0, 120.0)
-_MOST_WAITING = 1_000
 _LAST_SECONDS = 0.9
 """How long a stop waits for what is still to be sent: less than it waits for observers."""
 
@@ -38,18 +37,20 @@ class Outbox(Generic[T]):
         undelivered: Callable[[T, BaseException], object],
         *,
         pauses: Sequence[float] = _PAUSES,
+        most_waiting: int = 1_000,
     ) -> None:
         self._send = send
         self._undelivered = undelivered
         self._pauses = pauses
+        self._most_waiting = most_waiting
         self._thread: threading.Thread | None = None
         self._start_over()
         at_fork(in_child=self._start_over)
 
     def put(self, thing: T) -> None:
         """Have *thing* sent, after what was put before. From any thread, without waiting."""
-        if self._waiting.qsize() >= _MOST_WAITING:
-            self._undelivered(thing, Undelivered(f"{_MOST_WAITING} wait before it", again=False))
+        if self._waiting.qsize() >= self._most_waiting:
+            self._undelivered(thing, Undelivered(f"{self._most_waiting} wait before it", again=False))
             return
         try:
             self._start()
