@@ -46,6 +46,13 @@ class CountedPruneRules(Living):
         assert await self.prune_to(1) == 1
         assert await self.ruling(held, lease=None) is Ruling.CLAIMED
 
+    async def test_pruning_by_count_stays_within_its_limit_whatever_the_jobs(self) -> None:
+        """D-PRUNE: of all of them together."""
+        for job_id in ("a", "b", "c"):
+            for tick in await self.ticks(3, job_id):
+                await self.run(tick)
+        assert [await self.prune_to(1, limit=5), await self.prune_to(1, limit=5)] == [5, 1]
+
     async def prune_to(self, most: int, *, limit: int = 100) -> int:
         keep = timedelta(days=3)
         return await self.store.prune(app=self.app, keep=keep, most=most, limit=limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from onebeat.model import Verdict
 from onebeat.testing.contract.living import A_BREATH, A_WHILE, TTL, Living
 
 
@@ -163,3 +164,33 @@ class JudgeRules(Living):
         await self.death_of("b")
         assert not (await self.bid(tick, by="b")).won
         await self.won(tick)
+
+    async def test_the_dead_are_no_suspects_for_ever(self) -> None:
+        """F-JUDGE: once they were buried there is nothing to do, beat after beat."""
+        await self.join("report", by="b")
+        await self.death_of("b")
+        await self.all_buried()
+
+    async def test_what_one_who_has_left_still_held_is_lost_in_the_end(self) -> None:
+        """F-BEAT, F-VERDICT: somebody looks after it, as after the claims of the dead."""
+        [tick] = await self.ticks(1)
+        await self.join("report", by="b")
+        await self.won(tick, by="b")
+        await self.fleet.leave(replica=self.replica("b"))
+        await self.join(by="judge")
+        await self.all_buried()
+        assert (await self.recorded(tick)).verdict is Verdict.LOST
+
+    async def all_buried(self) -> None:
+        """Let the judge beat and bury until nobody has been suspected for a good while."""
+        self.wait_for_deaths()
+        quiet = 0
+        for _ in range(100):
+            pulse = await self.beat("judge")
+            quiet = 0 if pulse.suspects else quiet + 1
+            if quiet * A_BREATH > 2 * A_WHILE:
+                return
+            if pulse.suspects:
+                await self.bury()
+            await self.pass_time(A_BREATH)
+        raise AssertionError("somebody is suspected all along")

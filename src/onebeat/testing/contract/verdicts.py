@@ -162,6 +162,13 @@ class OwedRules(Living):
         assert [one.watermark for one in known] == [None, None, tick.scheduled_at, None]
         assert list(await self.join()) == []
 
+    async def test_one_who_joins_again_has_all_its_jobs(self) -> None:
+        """F-DRIFT: those it had and those that were added, each with its newest digest."""
+        await self.join("first", "second", digest="old")
+        await self.join("second", "third", digest="new")
+        [replica] = await self.history.replicas(app=self.app)
+        assert replica.jobs == {"first": "old", "second": "new", "third": "new"}
+
     async def test_a_tick_that_accounts_moves_what_is_owed(self) -> None:
         """F-VERDICT: all before it have a verdict; never backwards, and not without saying so."""
         await self.join("report")

@@ -35,6 +35,16 @@ class WantedRules(Living):
         await self.cancel(at=forced.scheduled_at)
         assert await self.orders() == ()
 
+    async def test_what_was_asked_for_first_comes_first(self) -> None:
+        """F-PAUSE: whatever the jobs are called."""
+        ids = ("m", "z", "a")
+        await self.join(*ids)
+        asked = []
+        for job_id in ids:
+            asked.append(await self.trigger(job_id))
+            await self.pass_time(0.01)
+        assert [order.tick for order in await self.orders()] == asked
+
     async def test_of_many_one_takes_up_a_trigger(self) -> None:
         """F-PAUSE, C-ONE: whatever handle each of them uses, forced or not; once and for all."""
         await self.join("report")
@@ -149,3 +159,11 @@ class WantedRules(Living):
         assert await self.found() == []
         assert not (await self.bid_attempt(lost)).won
         assert not (await self.bid_triggered(tick, None)).won
+
+    async def test_pruning_takes_a_lost_tick_whose_job_has_gone_on(self) -> None:
+        """D-PRUNE, C-CRASH: nobody runs it any more, though it was wanted once."""
+        lost, later = await self.ticks(2)
+        await self.lost(lost)
+        await self.run(later)
+        assert await self.prune() >= 1
+        assert await self.history.tick(lost, app=self.app) is None
