@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tests.project.pages import ROOT
 
 GUARANTEES = ROOT / "docs" / "concepts" / "guarantees.md"
-_RULE = re.compile(r"[SJWCDXT]-[A-Z]+(?:-[A-Z]+)*")
+_RULE = re.compile(r"[SJWCDFXT]-[A-Z]+(?:-[A-Z]+)*")
 _HEADING = re.compile(rf"^### ({_RULE.pattern})$", re.MULTILINE)
 _PROOF = re.compile(r"\nProof: .*\n")
 _SHOWN = 3
