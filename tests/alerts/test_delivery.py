@@ -266,14 +266,22 @@ async def test_a_monitor_that_is_not_reached_is_said(web: Site) -> None:
 
 def test_secrets_are_never_shown() -> None:
     """F-SILENT: neither in a repr nor in an error."""
-    hook = Webhook("https://user:secret@hooks.example.com/secret?secret", headers={"X-Key": "secret"})
+    hook = Webhook("https://hooks.example.com/secret?secret", headers={"X-Key": "secret"})
     for shown in (
         repr(hook),
         repr(Healthchecks("https://hc.example.com/secret")),
         repr(Alarm("a", failures=1, to=hook)),
     ):
         assert "secret" not in shown
-    for wrong in ("ftp://secret", "https://", "https://host/secret blank", "//secret", "https://[secret", 5):
+    for wrong in (
+        "ftp://secret",
+        "https://",
+        "https://host/secret blank",
+        "//secret",
+        "https://[secret",
+        "https://user:secret@host/",
+        5,
+    ):
         for make in (Webhook, Healthchecks):
             with pytest.raises(InvalidSetting) as caught:
                 make(wrong)  # type: ignore[arg-type]

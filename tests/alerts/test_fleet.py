@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
-from onebeat import Alarm, Scheduler, every
+from onebeat import Alarm, Alert, Scheduler, every
+from onebeat.alerts import deliveries
 from onebeat.control import Target
 from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.events import AlarmCleared, AlarmRaised, AlarmsUnjudged, AlertUndelivered
@@ -113,6 +115,28 @@ async def test_a_delivery_that_fails_touches_no_run_and_is_said() -> None:
     (undelivered,) = given.recorder.of(AlertUndelivered)
     assert "broken_pager" in undelivered.to
     assert str(undelivered.error) == "no network"
+
+
+async def test_a_function_that_never_returns_does_not_hold_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F-SILENT, X-STOP: it is cancelled, as the loop may end then."""
+    monkeypatch.setattr(deliveries, "LAST_SECONDS", 0)
+    given, job = Given(), Job()
+    cancelled: list[str] = []
+
+    async def hang(alert: Alert) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(alert.job_id)
+            raise
+
+    job.broken = True
+    (replica,) = _fleet(given, job, [Alarm("report", failures=1, to=hang)], 1)
+    async with replica:
+        await given.clock.advance(minutes=3)
+        assert cancelled == []
+    assert cancelled == ["report"]
+    assert given.recorder.of(AlertUndelivered) == []
 
 
 async def test_a_store_that_is_down_raises_nothing_and_is_told_of_once(

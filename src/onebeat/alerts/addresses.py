@@ -20,10 +20,12 @@ def checked_url(field: str, got: object) -> str:
             _ = parts.port  # raises for one that is none
         except ValueError:
             parts = None
-        if parts and parts.hostname:
+        if parts and parts.hostname and "@" not in parts.netloc:
             return got
     # Not shown: such addresses often hold a secret.
-    raise InvalidSetting(field, type(got).__name__, "an absolute http:// or https:// URL, in ASCII")
+    raise InvalidSetting(
+        field, type(got).__name__, "an absolute http:// or https:// URL in ASCII, without a user"
+    )
 
 
 def checked_headers(got: object) -> tuple[tuple[str, str], ...]:

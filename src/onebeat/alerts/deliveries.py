@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from onebeat.alerts.alert import Alert
-from onebeat.alerts.outbox import Outbox, close_all
+from onebeat.alerts.outbox import LAST_SECONDS, Outbox, close_all
 from onebeat.alerts.webhook import Webhook
 from onebeat.events import AlertUndelivered, Event, Observer, SchedulerStopped
 
@@ -38,6 +38,14 @@ class Deliveries:
     def __call__(self, event: Event) -> None:
         if isinstance(event, SchedulerStopped):
             close_all(list(self._outboxes.values()))
+
+    async def close(self) -> None:
+        """Give the async functions that were called a moment to return; then cancel them."""
+        if self._awaited:
+            await asyncio.wait(self._awaited, timeout=LAST_SECONDS)
+        for task in self._awaited:
+            task.cancel()
+        await asyncio.gather(*self._awaited, return_exceptions=True)
 
     def _outbox(self, to: object) -> Outbox[Alert]:
         outbox = self._outboxes.get(to)

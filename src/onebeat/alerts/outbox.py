@@ -12,7 +12,7 @@ from onebeat.forks import at_fork
 T = TypeVar("T")
 
 _PAUSES = (1.0, 5.0, 30.0, 120.0)
-_LAST_SECONDS = 0.9
+LAST_SECONDS = 0.9
 """How long a stop waits for what is still to be sent: less than it waits for observers."""
 
 
@@ -104,4 +104,4 @@ def close_all(outboxes: Iterable[Outbox[T]]) -> None:
     """Give each a moment to send what waits, all of them less than a second."""
     closing = list(outboxes)
     for outbox in closing:
-        outbox.close(_LAST_SECONDS / len(closing))
+        outbox.close(LAST_SECONDS / len(closing))

@@ -73,10 +73,11 @@ class Watch:
             self._looking = asyncio.get_running_loop().create_task(self.look(living), name="onebeat alarms")
 
     async def close(self) -> None:
-        """Look no more. What is to be delivered still is."""
+        """Look no more. What is on its way gets a moment to arrive."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait({self._looking})
+        await self._deliveries.close()
 
     async def look(self, living: Sequence[str]) -> None:
         """Raise and clear what is to be. Never raises: a store that is down is told of once."""
