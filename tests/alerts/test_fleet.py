@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from onebeat import Alarm, Alert, Scheduler, every
-from onebeat.alerts import deliveries
+from onebeat.alerts import deliveries, watch
 from onebeat.control import Target
 from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.events import AlarmCleared, AlarmRaised, AlarmsUnjudged, AlertUndelivered
@@ -221,6 +222,43 @@ async def test_all_is_well_costs_one_statement_a_minute(monkeypatch: pytest.Monk
     assert 18 <= len(asked) <= 20
     assert set(asked) == {"jobs", "ticks"}
     assert abs(asked.count("jobs") - asked.count("ticks")) <= 1
+
+
+async def test_many_jobs_are_looked_at_some_at_a_time_and_many_alarms_raised_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """F-SILENT: no look costs more than so many statements, and none is left out."""
+    monkeypatch.setattr(watch, "MOST_ROWS", 4)
+    monkeypatch.setattr(watch, "MOST_CHANGES", 3)
+    given, job, pager = Given(), Job(), Pager()
+    job.broken = True
+    replica = given.scheduler(given.store, alarms=[Alarm(prefix="job", failures=1, to=pager)])
+    for n in range(10):
+        replica.add(f"job-{n}", every(60), job)
+    told: list[int] = []
+    async with replica:
+        for _ in range(12):
+            await given.clock.advance(seconds=60)
+            told.append(len(pager.alerts))
+    assert max(later - earlier for earlier, later in pairwise(told)) == 3
+    assert sorted(alert.job_id for alert in pager.alerts) == [f"job-{n}" for n in range(10)]
+
+
+async def test_two_alarms_of_one_kind_are_one_that_tells_both() -> None:
+    """F-SILENT: raised once, to each; another threshold is another alarm."""
+    given, job, one, other = Given(), Job(), Pager(), Pager()
+    job.broken = True
+    alarms = [
+        Alarm("report", failures=2, to=one),
+        Alarm(prefix="re", failures=2, to=one),
+        Alarm(prefix="", failures=2, to=other),
+        Alarm("report", failures=4, to=other),
+    ]
+    (replica,) = _fleet(given, job, alarms, 1)
+    async with replica:
+        await given.clock.advance(minutes=10)
+    assert [alert.key for alert in one.alerts] == ["failures:2:report"]
+    assert [alert.key for alert in other.alerts] == ["failures:2:report", "failures:4:report"]
 
 
 def test_alarms_that_are_judged_need_a_store_with_a_history() -> None:
