@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -74,3 +75,23 @@ def serve(database: str, case: Case, label: str) -> None:
             await scheduler.serve()
 
     asyncio.run(serving())
+
+
+def pay(database: str, case: Case, label: str) -> None:
+    """A replica that pays once a second, until it is told to stop, or killed."""
+
+    async def paying() -> None:
+        async with case.on(database) as handle:
+
+            async def noted(run: Run) -> None:
+                seconds = random.random() / 2
+                told_of = (
+                    f"INSERT INTO paid SELECT '{run.scheduled_at}', {run.attempt} FROM pg_sleep({seconds})"
+                )
+                await handle.do(run.connection, told_of)
+
+            scheduler = Scheduler(handle.store, app="app", replica=label, ttl=1, timeout=3)
+            scheduler.every(1, job_id="pay", transactional=True, on_lost="rerun")(noted)
+            await scheduler.serve_until_signal()
+
+    asyncio.run(paying())
