@@ -66,6 +66,8 @@ class Heart:
         """Until cancelled; a copy of this process made by a fork has no heart."""
         self._loop = asyncio.get_running_loop()
         while not self._here.is_copy:
+            # Before the beat: what is asked from now on is heard of, what was asked before comes with it.
+            self._listen()
             pause = self._ttl.total_seconds() / 4
             try:
                 await self._beat()
@@ -142,16 +144,20 @@ class Heart:
 
     async def _pause(self, seconds: float) -> None:
         """Until the next beat is due, somebody asks for something, or there is something to tell."""
-        if self._asked is None or self._asked.done():
-            self._asked = asyncio.ensure_future(self._until_asked())
+        asked = self._listen()
         woken = asyncio.ensure_future(self._waking.wait())
         slept = asyncio.ensure_future(self._here.clock.sleep(seconds))
         try:
-            await asyncio.wait({self._asked, woken, slept}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asked, woken, slept}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             woken.cancel()
             slept.cancel()
         self._waking.clear()
+
+    def _listen(self) -> asyncio.Task[None]:
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.ensure_future(self._until_asked())
+        return self._asked
 
     async def _until_asked(self) -> None:
         try:

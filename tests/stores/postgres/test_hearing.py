@@ -34,9 +34,10 @@ async def ears(database: str, count: int) -> list[int]:
 
 
 async def listening(store: PostgresStore, app: str = "app") -> asyncio.Task[None]:
-    """A call of `asked` that waits, after the first one, which has opened the ear."""
-    await store.asked(app=app)
+    """A call of `asked` that waits, its ear open."""
     waiting = asyncio.create_task(store.asked(app=app))
+    while not store._ears:
+        await asyncio.sleep(0.01)
     done, _ = await asyncio.wait({waiting}, timeout=0.1)
     assert not done
     return waiting
@@ -80,6 +81,7 @@ async def test_a_connection_that_breaks_is_a_failure_and_made_again(database: st
         run(database, "SELECT pg_terminate_backend($1)", pid)
         with pytest.raises(ClaimFailed):
             await waiting
+        await store.asked(app="app")
         waiting = await listening(store)
         call(database)
         await waiting

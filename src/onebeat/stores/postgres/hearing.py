@@ -20,22 +20,26 @@ class Hearing(Asking):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._ears: dict[_Place, Ear] = {}
+        self._deafened: set[_Place] = set()
 
     async def asked(self, *, app: str) -> None:
         here = (os.getpid(), asyncio.get_running_loop(), app)
         try:
-            if here in self._ears:
-                await self._ears[here].heard()
-                return
-            ear = await self._driver.listen(channel_of(app))
-            if ear is None:
-                await here[1].create_future()
-            else:
-                # Returns at once: something may have been asked while nobody listened.
+            if here not in self._ears:
+                ear = await self._driver.listen(channel_of(app))
+                if ear is None:
+                    await here[1].create_future()
+                    return
                 self._ears[here] = ear
+                if here in self._deafened:
+                    # At once: something may have been asked since the last ear was lost.
+                    self._deafened.discard(here)
+                    return
+            await self._ears[here].heard()
         except BaseException as error:
             await self._deafen(here)
             if isinstance(error, self._driver.errors):
+                self._deafened.add(here)
                 raise failed(error, self.label) from error
             raise
 
