@@ -278,7 +278,9 @@ def test_nonsense_is_refused_when_it_is_made(make: Callable[[], object]) -> None
         make()
 
 
-@pytest.mark.parametrize("operand", [5, None, daily, dates("2026-12-25")], ids=repr)
+@pytest.mark.parametrize(
+    "operand", [5, None, daily, dates("2026-12-25")], ids=["number", "nothing", "function", "dates"]
+)
 def test_only_schedules_are_combined(operand: Any) -> None:
     """S-VALUE: what is no schedule is no operand, and days are only taken away."""
     with pytest.raises(TypeError):
