@@ -12,6 +12,7 @@ from onebeat.clock import Timer
 from onebeat.engine.admission import Admission
 from onebeat.engine.here import Here
 from onebeat.engine.limits import Limits
+from onebeat.engine.tasks import runs_now
 from onebeat.engine.threads import Threads
 from onebeat.engine.transaction import Transactions
 from onebeat.errors import Cancelled, LeaseLost, TimedOut
@@ -125,7 +126,7 @@ class Attempt:
             self._interrupt()
             return error
         except BaseException as error:
-            if isinstance(error, GeneratorExit) and not _runs_now(task):
+            if isinstance(error, GeneratorExit) and not runs_now(task):
                 raise  # not the body's: the loop has been torn down around it
             return error
         finally:
@@ -172,13 +173,6 @@ def _judged(
 
 
 _REASONS: dict[type[Cancelled], Reason] = {TimedOut: Reason.TIMED_OUT, LeaseLost: Reason.LOST}
-
-
-def _runs_now(task: asyncio.Task[object] | None) -> bool:
-    try:
-        return asyncio.current_task() is task
-    except RuntimeError:  # no loop runs
-        return False
 
 
 async def _absorb_cancellation(admission: Admission, task: asyncio.Task[object]) -> None:

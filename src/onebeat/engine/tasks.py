@@ -36,6 +36,14 @@ class Tasks:
             task.cancel()
 
 
+def runs_now(task: asyncio.Task[Any] | None) -> bool:
+    """Whether *task* is the one that runs; not so in a coroutine that is closed after its loop's end."""
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no loop runs
+        return False
+
+
 async def until_either(one: Coroutine[Any, Any, Any], other: asyncio.Future[Any]) -> None:
     """Return when *one* or *other* is done; *one* is cancelled if it is not."""
     waiting = asyncio.get_running_loop().create_task(one)

@@ -14,6 +14,7 @@ from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.job import Policy
 from onebeat.engine.run import Run
+from onebeat.engine.tasks import runs_now
 from onebeat.engine.threads import Threads
 from onebeat.errors import ClaimFailed, InvalidJob, LeaseLost
 from onebeat.transactions import Settled, Transaction, TransactionStore, WonClaim, transaction_side
@@ -56,7 +57,7 @@ class Transactions:
         Raises what the body raised, the run's cause when it was cancelled before it was done, and LeaseLost
         when the claim is no longer this run's: in all cases nothing was committed.
         """
-        run = admission.run
+        run, task = admission.run, asyncio.current_task()
         claim = _claim_of(run, self._here.replica.app)
         transaction = await self._begun(admission, claim)
         try:
@@ -65,9 +66,12 @@ class Transactions:
             run.decide()
             await self._commit(transaction, claim)
         finally:
-            # What cannot be cleaned in time is cut; that it took so long changes nothing of the outcome.
-            with suppress(ClaimFailed):
-                await bounded(transaction.end, self._timeout, self._clock)
+            if runs_now(task):
+                # What cannot be cleaned in time is cut; that it took so long changes nothing of the outcome.
+                with suppress(ClaimFailed):
+                    await bounded(transaction.end, self._timeout, self._clock)
+            else:
+                transaction.cut()  # the loop has been torn down around it
 
     async def _begun(self, admission: Admission, claim: WonClaim) -> Transaction:
         """Waiting for a connection can be called off, for a plain body too."""

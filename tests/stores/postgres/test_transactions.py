@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -227,6 +228,29 @@ async def test_a_thread_that_is_left_behind_has_no_connection_any_more(database:
         assert lent.effects() == 0
         other = await Transacted(lent, Tick("other", TICK.scheduled_at)).won()
         assert (await other.ended(lent.writing())).outcome is Outcome.RAN
+
+
+async def test_a_body_that_is_closed_around_its_loop_s_end_leaves_no_transaction_open(url: Handle) -> None:
+    """F-TX: it can wait for nothing more, so the connection is cut."""
+    one = await Transacted(url).won()
+    began = asyncio.Event()
+
+    async def linger(run: Run) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    running = one.called(url.writing(linger))
+    task = asyncio.ensure_future(running)
+    await began.wait()
+    running.close()  # as a garbage collector does it: not in the task
+    open_ones = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+    )
+    await until(lambda: told(url.database, open_ones) == 0)
+    assert url.effects() == 0
+    task.cancel()
+    with suppress(asyncio.CancelledError, RuntimeError):
+        await task
 
 
 GUARDED = """

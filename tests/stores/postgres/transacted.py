@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
@@ -145,8 +145,19 @@ class Transacted:
 
     async def ended(self, body: Callable[[Run], Any]) -> Ended:
         """How the run of *body* went, once it is over."""
-        clock = SystemClock()
-        here = Here(replica(self._by), clock, lambda event: None, self._settings, os.getpid())
-        attempt = Attempt(here, Threads(4, clock), lambda: None, Transactions(self.handle.store, here))
+        threads, transactions = Threads(4, self._here.clock), Transactions(self.handle.store, self._here)
+        attempt = Attempt(self._here, threads, lambda: None, transactions)
+        return await attempt.run(self._admission(body))
+
+    def called(self, body: Callable[[Run], Any]) -> Coroutine[Any, Any, None]:
+        """*body* in its transaction, and no more than that."""
+        threads = Threads(4, self._here.clock)
+        return Transactions(self.handle.store, self._here).call(self._admission(body), threads)
+
+    @property
+    def _here(self) -> Here:
+        return Here(replica(self._by), SystemClock(), lambda event: None, self._settings, os.getpid())
+
+    def _admission(self, body: Callable[[Run], Any]) -> Admission:
         policy = self._settings.policy.with_keywords({"transactional": True})
-        return await attempt.run(Admission(self.run, Body.of(body), policy, Due(self.bid.tick)))
+        return Admission(self.run, Body.of(body), policy, Due(self.bid.tick))
