@@ -12,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from onebeat.control import Target
-from onebeat.fleet import Facts, Held, Registration
+from onebeat.fleet import Facts, Held, Order, Registration
 from onebeat.history import TickFilter
 from onebeat.model import Bid, Record, Release, Replica, Ruling, Tick, Verdict, Wanted
 from onebeat.stores.memory import MemoryStore
@@ -47,6 +47,8 @@ class Lives:
         self.running: dict[str, str] = {}  # the token that blocks each job
         self.count = 0
         self.asleep: int | None = None
+        self.told: list[Order] = []
+        self.ended: list[Release] = []
 
     async def tell(self, steps: int) -> None:
         for replica in self.replicas:
@@ -111,9 +113,10 @@ class Lives:
         replica = self.chance.choice(self.replicas)
         pulse = await self.both(lambda store: store.beat(replica=replica, now=self.clock.now(), ttl=TTL))
         for order in pulse.orders:
-            if order.wanted is Wanted.CANCEL:
-                assert order.token in self.held[replica.id]
-            elif self.chance.random() < 0.7:
+            assert order.wanted is not Wanted.CANCEL or order.token in self.held[replica.id]
+        self.told += pulse.orders
+        for order in (*pulse.orders, *self.chance.sample(self.told, min(2, len(self.told)))):
+            if order.wanted is not Wanted.CANCEL and self.chance.random() < 0.7:
                 triggered = order.wanted is Wanted.RUN
                 lease = None if order.forced else LEASE
                 bid = Bid(order.tick, self.token(), lease, order.attempt, rerun=True, triggered=triggered)
@@ -139,13 +142,17 @@ class Lives:
 
     async def release(self) -> None:
         replica = self.chance.choice(self.replicas)
-        if self.held[replica.id]:
+        if self.ended and self.chance.random() < 0.3:  # a late duplicate
+            end = self.chance.choice(self.ended)
+            await self.both(lambda store: store.release([end], replica=replica))
+        elif self.held[replica.id]:
             token = self.chance.choice(sorted(self.held[replica.id]))
             bid = self.held[replica.id].pop(token)
             verdict = self.chance.choice([Verdict.RAN, Verdict.FAILED, Verdict.CANCELLED])
             missed = (bid.tick.scheduled_at - SECOND,)
             end = Release(bid.tick, token, verdict, missed=missed, accounts=True)
             await self.both(lambda store: store.release([end], replica=replica))
+            self.ended.append(end)
             self.freed(token)
 
     def freed(self, token: str) -> None:
