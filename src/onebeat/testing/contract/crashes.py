@@ -35,7 +35,7 @@ class CrashRules(Living):
         for _ in range(2):
             assert await self.bury() == []
 
-    async def test_all_that_the_dead_held_is_lost_and_nothing_else(self) -> None:
+    async def test_what_the_dead_held_is_lost_and_no_more(self) -> None:
         """C-CRASH: what it had released keeps its verdict, what others hold goes on."""
         ended, *held = await self.ticks(4, "overlaps")
         [others] = await self.ticks(1)
@@ -113,7 +113,7 @@ class CrashRules(Living):
         assert not (await self.bid_attempt(second, 3)).won
         assert (await self.bid_attempt(second)).attempt == 2
 
-    async def test_a_lost_tick_is_not_run_again_once_a_later_one_was_claimed(self) -> None:
+    async def test_a_lost_tick_is_over_once_a_later_was_claimed(self) -> None:
         """C-CRASH, C-ORDER: the job has gone on."""
         first, second = await self.ticks(2)
         await self.lost(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from onebeat.model import Verdict
+from onebeat.model import Ruling, Verdict
 from onebeat.testing.contract.living import A_BREATH, A_WHILE, TTL, Living
 
 
@@ -156,6 +156,15 @@ class JudgeRules(Living):
         replica = self.replica("b", other)
         pulse = await self.fleet.beat(replica=replica, now=await self.store_time(), ttl=100 * TTL)
         assert (pulse.dead, pulse.living) == (False, (replica.id,))
+
+    async def test_the_dead_of_one_app_hold_up_nobody_elsewhere(self) -> None:
+        """C-APP: the replica of the same id there wins, and its claim blocks."""
+        first, second = await self.ticks(2)
+        other = f"{self.app}-other"
+        await self.join("report", by="b")
+        await self.death_of("b")
+        assert (await self.bid(first, by="b", app=other)).won
+        assert (await self.bid(second, by="a", app=other)).ruling is Ruling.OVERLAPPED
 
     async def test_the_dead_win_nothing(self) -> None:
         """F-JUDGE: what they won would block nobody, and what they hold has its verdict."""

@@ -26,7 +26,7 @@ class VerdictRules(Living):
             told = (row.verdict, row.provisional, row.note, row.replica)
             assert told == (verdict, verdict is not Verdict.MISSED, f"{verdict} at a", None)
 
-    async def test_a_provisional_verdict_is_replaced_by_a_later_one_but_not_by_missed(self) -> None:
+    async def test_a_provisional_verdict_gives_way_but_not_to_missed(self) -> None:
         """F-VERDICT: why it did not run is worth more than that it did not."""
         [tick] = await self.ticks(1)
         for verdict in _PROVISIONAL:

@@ -130,7 +130,7 @@ class WantedRules(Living):
         assert not (await self.bid_attempt(tick)).won
         assert not (await self.bid_triggered(tick, None)).won
 
-    async def test_a_cancellation_is_brought_to_the_holder_alone(self) -> None:
+    async def test_a_cancellation_reaches_the_holder_alone(self) -> None:
         """F-PAUSE: with the token of its claim, until that is released."""
         [tick] = await self.ticks(1)
         for name in ("a", "b"):
