@@ -8,11 +8,25 @@ import psycopg
 import pytest
 
 from onebeat.errors import ClaimFailed, InvalidSetting, StoreUnusable
-from onebeat.stores.postgres import JOBS, MIGRATIONS, REPLICAS, TICKS, PostgresStore, migrate, migration_sql
+from onebeat.stores.postgres import (
+    ALARMS,
+    AUDIT,
+    JOBS,
+    MIGRATIONS,
+    PAUSES,
+    PERMITS,
+    REPLICAS,
+    TICKS,
+    PostgresStore,
+    migrate,
+    migration_sql,
+)
 from onebeat.stores.postgres.schema import advisory_key
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
 from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica, waiting
+
+TABLES = (JOBS, TICKS, REPLICAS, PAUSES, AUDIT, PERMITS, ALARMS, MIGRATIONS)
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])
@@ -56,7 +70,7 @@ async def test_the_tables_are_the_public_ones(postgres: Postgres) -> None:
     await migrate(postgres.dsn(name))
     await migrate(postgres.dsn(name))
     tables = postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", database=name)
-    assert {table for (table,) in tables} == {JOBS, TICKS, REPLICAS, MIGRATIONS}
+    assert {table for (table,) in tables} == set(TABLES)
 
 
 async def test_a_role_without_create_is_told_what_to_do(postgres: Postgres) -> None:
@@ -74,7 +88,7 @@ async def test_a_role_without_create_is_told_what_to_do(postgres: Postgres) -> N
             admin.execute(migration_sql())
             with pytest.raises(ClaimFailed, match="grant"):
                 await store.claim([bid()], replica=replica(), timeout=TIMEOUT)
-            admin.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {JOBS}, {TICKS}, {MIGRATIONS} TO plain")
+            admin.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(TABLES)} TO plain")
             [answer] = await claim(store, bid())
             assert answer.won
             with pytest.raises(StoreUnusable, match="onebeat migrate --sql"):
@@ -100,7 +114,7 @@ async def test_tables_that_vanish_are_made_again(database: str) -> None:
     async with opened(PostgresStore(database)) as (store,):
         await claim(store, bid())
         with psycopg.connect(database, autocommit=True) as admin:
-            admin.execute(f"DROP TABLE {JOBS}, {TICKS}, {REPLICAS}, {MIGRATIONS}")
+            admin.execute(f"DROP TABLE {', '.join(TABLES)}")
         with pytest.raises(ClaimFailed, match="42P01"):
             await claim(store, bid())
         [answer] = await claim(store, bid())

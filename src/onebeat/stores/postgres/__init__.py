@@ -1,4 +1,4 @@
-"""Claims on PostgreSQL. Whoever only asks what a target is (targets.py) does not load the rest."""
+"""The store on PostgreSQL. Whoever only asks what a target is (targets.py) does not load the rest."""
 
 from __future__ import annotations
 
@@ -6,10 +6,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onebeat.stores.postgres.schema import JOBS, MIGRATIONS, REPLICAS, TICKS, migration_sql
+    from onebeat.stores.postgres.schema import (
+        ALARMS,
+        AUDIT,
+        JOBS,
+        MIGRATIONS,
+        PAUSES,
+        PERMITS,
+        REPLICAS,
+        TICKS,
+        migration_sql,
+    )
     from onebeat.stores.postgres.store import PostgresStore
 
-__all__ = ["JOBS", "MIGRATIONS", "REPLICAS", "TICKS", "PostgresStore", "migrate", "migration_sql"]
+__all__ = [
+    "ALARMS",
+    "AUDIT",
+    "JOBS",
+    "MIGRATIONS",
+    "PAUSES",
+    "PERMITS",
+    "REPLICAS",
+    "TICKS",
+    "PostgresStore",
+    "migrate",
+    "migration_sql",
+]
 
 
 async def migrate(target: object, *, schema: str | None = None) -> None:
