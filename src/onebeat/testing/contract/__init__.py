@@ -14,7 +14,8 @@ anyio's mark) on your class. Every test uses an app name of its own, so the plac
 
 A store that judges by a server's clock needs nothing more: instants are taken from its answers, and
 leases that have to lapse last a fraction of a second, which is really waited for. A store that judges
-by a clock you hold overrides `pass_time` to move it. See `Bidding` for the other things to override.
+by a clock you hold overrides `pass_time` to move it. See `Bidding` and `Living` for the other things to
+override.
 """
 
 from onebeat.testing.contract.alarms import AlarmRules
@@ -22,7 +23,7 @@ from onebeat.testing.contract.control import PauseRules
 from onebeat.testing.contract.control_audit import AuditRules
 from onebeat.testing.contract.control_runs import CancelRules, TriggerRules
 from onebeat.testing.contract.counted import CountedPruneRules
-from onebeat.testing.contract.crashes import CrashRules, ReturnRules
+from onebeat.testing.contract.crashes import CrashRules
 from onebeat.testing.contract.heartbeat import BeatRules, JudgeRules
 from onebeat.testing.contract.history import TickHistoryRules
 from onebeat.testing.contract.history_fleet import JobHistoryRules, ReplicaHistoryRules
@@ -30,6 +31,7 @@ from onebeat.testing.contract.history_pages import PagingRules
 from onebeat.testing.contract.leases import LeaseRules
 from onebeat.testing.contract.order import OrderRules
 from onebeat.testing.contract.permits import PermitRules
+from onebeat.testing.contract.returns import ReturnRules
 from onebeat.testing.contract.tokens import TokenRules
 from onebeat.testing.contract.upkeep import UpkeepRules
 from onebeat.testing.contract.verdicts import OwedRules, VerdictRules
