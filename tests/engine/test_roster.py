@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from onebeat.engine.roster import HEAD_START, LONGEST_HEAD_START, Roster
+from onebeat.engine.roster import HEAD_START, Roster, head_start
 from onebeat.model import Tick
 
 NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
@@ -23,11 +23,8 @@ def test_each_tick_has_one_first_and_the_others_wait_in_a_row() -> None:
     """C-FAIR: for every tick one replica has no head start to wait for, the others one and two."""
     rosters = [roster(own) for own in IDS]
     for tick in TICKS:
-        assert sorted(known.head_start(tick) for known in rosters) == [
-            timedelta(0),
-            HEAD_START,
-            2 * HEAD_START,
-        ]
+        assert sorted(known.rank(tick) for known in rosters) == [0, 1, 2]
+    assert [head_start(rank) for rank in (0, 1, 2)] == [timedelta(0), HEAD_START, 2 * HEAD_START]
 
 
 def test_three_replicas_have_even_shares() -> None:
@@ -44,10 +41,15 @@ def test_when_one_goes_only_its_own_ticks_move() -> None:
 
 
 def test_alone_or_before_the_first_beat_nobody_waits() -> None:
-    assert Roster().head_start(TICKS[0]) == timedelta(0)
-    assert roster(IDS[0], IDS[:1]).head_start(TICKS[0]) == timedelta(0)
+    assert Roster().rank(TICKS[0]) == 0
+    assert roster(IDS[0], IDS[:1]).rank(TICKS[0]) == 0
 
 
-def test_the_last_of_many_does_not_wait_for_long() -> None:
-    many = tuple(f"{number:04x}" for number in range(40))
-    assert max(roster(many[0], many).head_start(tick) for tick in TICKS) == LONGEST_HEAD_START
+def test_the_last_of_many_replicas_does_not_wait_for_long() -> None:
+    assert head_start(40) == 3 * HEAD_START
+
+
+def test_of_very_many_ticks_a_share_has_the_time_that_it_takes() -> None:
+    assert head_start(1, 1_000) == HEAD_START
+    assert head_start(1, 10_000) == timedelta(seconds=1)
+    assert head_start(0, 10_000) == timedelta(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from onebeat.engine.admission import Admission
@@ -12,7 +12,7 @@ from onebeat.engine.due import Due
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job, Policy
 from onebeat.engine.missed import missed_between
-from onebeat.engine.roster import Roster
+from onebeat.engine.roster import Roster, head_start
 from onebeat.engine.run import Run
 from onebeat.engine.slots import Slots
 from onebeat.engine.verdicts import Verdicts
@@ -43,6 +43,14 @@ class Admitting:
         self.backlog = Backlog(self._give_up)
         self._delays = Delays(here.clock, self.admit)
         self._unsettled: set[str] = set()
+        self._ranks: dict[Tick, int] = {}
+        self._due_at_once = 1
+
+    def preferred_first(self, ticks: Iterable[Tick]) -> list[Tick]:
+        """They come due at once: the order to hand them out in, those that prefer this replica first."""
+        self._ranks = {tick: self.roster.rank(tick) for tick in ticks}
+        self._due_at_once = len(self._ranks)
+        return sorted(self._ranks, key=self._ranks.__getitem__)
 
     def due(self, tick: Tick) -> None:
         """The ticker hands *tick* out. A busy id skips it, before any claim is made (J-DUE)."""
@@ -146,9 +154,13 @@ class Admitting:
             wait = delay_of(due.tick, policy.jitter).total_seconds()
         if policy.on_every_replica:
             return wait
-        head_start = self.roster.head_start(due.tick)
+        rank = self._ranks.get(due.tick)
+        if rank is None:
+            apart = head_start(self.roster.rank(due.tick))
+        else:
+            apart = head_start(rank, self._due_at_once)
         # A tick that must not start late is not held up for as long as it may be late.
-        return wait + min(head_start, (policy.late or 2 * head_start) / 2).total_seconds()
+        return wait + min(apart, (policy.late or 2 * apart) / 2).total_seconds()
 
     def _busy(self, due: Due, job: Job) -> None:
         if self._slots.closed:

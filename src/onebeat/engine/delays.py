@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
 from onebeat.clock import Clock, Timer
@@ -11,25 +11,23 @@ from onebeat.engine.due import Due
 
 
 class Delays:
-    """Calls *admit* with each due once its seconds have passed. Those that came in one turn of the loop and
-    wait equally long share a timer, and so their bids one statement."""
+    """Calls *admit* with each due once its seconds have passed. Those of one instant that wait equally long
+    share a timer, and so their bids a statement."""
 
     def __init__(self, clock: Clock, admit: Callable[[Due], object]) -> None:
         self._clock = clock
         self._admit = admit
         self._waiting: dict[Due, Timer] = {}
-        self._arriving: dict[float, tuple[list[Due], Timer]] = {}
+        self._groups: dict[tuple[datetime, float], tuple[list[Due], Timer]] = {}
 
     def add(self, due: Due, seconds: float) -> None:
         """On the loop's thread. Asked again for a due that waits already, it changes nothing."""
         if due in self._waiting:
             return
-        if not self._arriving:
-            asyncio.get_running_loop().call_soon(self._arrived)
-        if seconds not in self._arriving:
-            group: list[Due] = []
-            self._arriving[seconds] = group, self._clock.call_later(seconds, partial(self._over, group))
-        group, timer = self._arriving[seconds]
+        key = due.tick.scheduled_at, seconds
+        if key not in self._groups:
+            self._groups[key] = [], self._clock.call_later(seconds, partial(self._over, key))
+        group, timer = self._groups[key]
         group.append(due)
         self._waiting[due] = timer
 
@@ -39,12 +37,11 @@ class Delays:
         for timer in self._waiting.values():
             timer.cancel()
         self._waiting.clear()
+        self._groups.clear()
         return given_up
 
-    def _arrived(self) -> None:
-        self._arriving = {}
-
-    def _over(self, group: list[Due]) -> None:
+    def _over(self, key: tuple[datetime, float]) -> None:
+        group, _ = self._groups.pop(key)
         for due in group:
             if self._waiting.pop(due, None) is not None:
                 self._admit(due)

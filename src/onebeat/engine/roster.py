@@ -9,7 +9,8 @@ from zlib import crc32
 from onebeat.model import Tick
 
 HEAD_START = timedelta(milliseconds=250)
-LONGEST_HEAD_START = timedelta(milliseconds=750)
+_FOR_EACH_TICK = timedelta(microseconds=100)
+_MOST_RANKS = 3
 
 _ODD = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
@@ -36,10 +37,12 @@ class Roster:
         own = _score(number, self._own)
         return sum(_score(number, other) > own for other in self._others)
 
-    def head_start(self, tick: Tick) -> timedelta:
-        """How long the preferred have this tick to themselves: the first in rank waits for nobody, and a
-        dead or frozen one holds up its ticks for this long alone."""
-        return min(self.rank(tick) * HEAD_START, LONGEST_HEAD_START)
+
+def head_start(rank: int, ticks: int = 1) -> timedelta:
+    """How long the preferred have a tick to themselves, of so many due at once: the first in rank waits for
+    nobody, and a dead or frozen one holds up its ticks for this long alone. Of very many, a share takes
+    longer to be claimed than the usual head start: who asks meanwhile asks in vain, and is in the way."""
+    return min(rank, _MOST_RANKS) * max(HEAD_START, ticks * _FOR_EACH_TICK)
 
 
 def _number(text: str) -> int:

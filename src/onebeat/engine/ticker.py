@@ -64,7 +64,7 @@ class Ticker:
         for one in owed:
             if one.passed_over:
                 self._admitting.pass_over(one, since)
-        await self._admit_in_slices([one.tick for one in owed])
+        await self._admit_in_slices(self._admitting.preferred_first(one.tick for one in owed))
         for job_id, error in self._agenda.failures():
             self._observe(ScheduleFailed(job_id, error))
 
