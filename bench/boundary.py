@@ -56,8 +56,8 @@ def measured(server: Postgres, jobs: int) -> Run:
     return Run(
         statistics.median(began),
         began[int(len(began) * 0.99)],
-        _calls(server, "%INSERT INTO%onebeat_ticks%"),
-        _calls(server, "%UPDATE%onebeat_ticks%AS tick%SET released_at%"),
+        _calls(server, "%won_with%"),
+        _calls(server, "%ended.scheduled_at%holds_lease%accounts%"),
         _calls(server, ""),
         [len(answer) for answer in answers],
     )

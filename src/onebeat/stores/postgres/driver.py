@@ -39,8 +39,8 @@ class Loan(Protocol):
 class Ear(Protocol):
     """A connection that hears what is notified on a channel."""
 
-    async def heard(self) -> None:
-        """Return once something was notified, since the last time or from now on."""
+    async def heard(self) -> str:
+        """What was notified next, since the last time or from now on."""
 
     async def close(self) -> None:
         """Stop listening."""

@@ -37,6 +37,7 @@ class Fleet(Claiming, Hearing):
     async def join(
         self, registrations: Sequence[Registration], *, replica: Replica, facts: Facts, now: datetime
     ) -> Sequence[Registered]:
+        self._own.add(replica.id)
         request = join_request(registrations, replica, facts, now)
         return registered(registrations, await self._insist(JOIN, *request) or "null")
 

@@ -45,6 +45,8 @@ JOIN = (
        SET label = excluded.label, version = excluded.version, zone_data = excluded.zone_data,
            pid = excluded.pid, skew = excluded.skew,
            jobs = (replica.jobs::jsonb || excluded.jobs::jsonb)::text
+), told AS MATERIALIZED (
+    SELECT pg_notify(ask->>'channel', ask->>'replica') FROM asked
 ), prefixes AS MATERIALIZED (
     SELECT name, until FROM {pauses} WHERE app = (SELECT app FROM asked) AND scope = 'prefix'
 )
@@ -52,6 +54,7 @@ SELECT json_agg(json_build_array(
            registered.number, coalesce(written.watermark, registered.watermark),
            greatest(coalesce(written.changed_at, registered.changed_at), accounted_at, pause.ended)))::text
   FROM registered
+ CROSS JOIN told  -- the others: they share their ticks with one more now
   LEFT JOIN written ON written.job_id = registered.job_id
  CROSS JOIN LATERAL (
        SELECT max(until) AS ended

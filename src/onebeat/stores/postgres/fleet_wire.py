@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from onebeat.fleet import Buried, Facts, Held, Order, Pulse, Registered, Registration
 from onebeat.model import LONGEST, Record, Replica, Tick, Verdict, Wanted
+from onebeat.stores.postgres.channel import channel_of
 from onebeat.stores.postgres.wire import instant, instant_or_none, storable
 
 
@@ -20,6 +21,7 @@ def join_request(
 ) -> tuple[str, str]:
     ask = asker(
         replica,
+        channel=channel_of(replica.app),
         version=storable(facts.version),
         zone_data=storable(facts.zone_data),
         pid=facts.pid,

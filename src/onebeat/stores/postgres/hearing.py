@@ -21,6 +21,8 @@ class Hearing(Asking):
         super().__init__(*arguments, **settings)
         self._ears: dict[_Place, Ear] = {}
         self._deafened: set[_Place] = set()
+        self._own: set[str] = set()
+        """The replicas that have joined through this store: of these it need not be told."""
 
     async def asked(self, *, app: str) -> None:
         here = (os.getpid(), asyncio.get_running_loop(), app)
@@ -35,7 +37,8 @@ class Hearing(Asking):
                     # At once: something may have been asked since the last ear was lost.
                     self._deafened.discard(here)
                     return
-            await self._ears[here].heard()
+            while await self._ears[here].heard() in self._own:
+                continue
         except BaseException as error:
             await self._deafen(here)
             if isinstance(error, self._driver.errors):

@@ -17,9 +17,10 @@ class Listening:
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self._connection = connection
 
-    async def heard(self) -> None:
-        async for _ in self._connection.notifies(stop_after=1):
-            pass  # whatever it says: there is only one thing to do about it
+    async def heard(self) -> str:
+        async for notify in self._connection.notifies(stop_after=1):
+            return notify.payload
+        raise psycopg.OperationalError("the connection has ended")
 
     async def close(self) -> None:
         await self._connection.close()
