@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from onebeat.errors import ClaimFailed, StoreUnusable
+from onebeat.errors import ClaimFailed, ClaimFailure, StoreUnusable
 from onebeat.model import checked_duration
 from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
 from onebeat.stores.postgres.schema import Tables
 from onebeat.stores.postgres.targets import driver_for
 from onebeat.stores.postgres.upgrade import brought_up
 
+_TRIES = 5
 _WAIT = 10.0
 """Seconds to wait for a connection where the caller gave no timeout of its own."""
 
@@ -44,6 +45,16 @@ class Asking:
 
     async def close(self) -> None:
         await self._driver.close()
+
+    async def _insist(self, sql: str, *texts: str) -> str | None:
+        """Ask; again when others were in the way, which at some isolation levels is nobody's fault."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await self._ask(sql, *texts)
+            except ClaimFailed as error:
+                if error.failure is not ClaimFailure.CONFLICT:
+                    raise
+        return await self._ask(sql, *texts)
 
     async def _ask(self, sql: str, *texts: str, wait: float = _WAIT) -> str | None:
         try:

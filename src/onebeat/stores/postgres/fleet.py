@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
 from onebeat.model import Bid, Record, Replica
 from onebeat.stores.postgres.claiming import Claiming
@@ -27,7 +26,6 @@ from onebeat.stores.postgres.fleet_wire import (
 )
 from onebeat.stores.postgres.hearing import Hearing
 
-_TRIES = 5
 _TIMEOUT = timedelta(seconds=10)
 
 
@@ -69,13 +67,3 @@ class Fleet(Claiming, Hearing):
 
     async def leave(self, *, replica: Replica) -> None:
         await self._insist(LEAVE, asker(replica))
-
-    async def _insist(self, sql: str, *texts: str) -> str | None:
-        """Ask; again when others were in the way, which at some isolation levels is nobody's fault."""
-        for _ in range(_TRIES - 1):
-            try:
-                return await self._ask(sql, *texts)
-            except ClaimFailed as error:
-                if error.failure is not ClaimFailure.CONFLICT:
-                    raise
-        return await self._ask(sql, *texts)

@@ -1,0 +1,80 @@
+"""What did happen, read back from PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from onebeat.history import OF_LATE, AuditRecord, JobState, Page, ReplicaState, TickFilter, TickRecord
+from onebeat.model import Tick, Verdict, checked_instant
+from onebeat.paging import (
+    audit_after,
+    audit_cursor,
+    checked_limit,
+    job_after,
+    job_cursor,
+    page,
+    prefix_range,
+    tick_after,
+    tick_cursor,
+)
+from onebeat.stores.postgres.asking import Asking
+from onebeat.stores.postgres.history_sql import AUDIT, COUNTS, JOBS, REPLICAS, STORE_TIME, TICK, ticks_sql
+from onebeat.stores.postgres.history_wire import audit_record, job_state, replica_state, tick_record
+from onebeat.stores.postgres.wire import instant
+
+_NEWEST = 2**63 - 1
+"""Above the number of every audit row."""
+
+
+class History(Asking):
+    """See RunHistory."""
+
+    async def ticks(
+        self, which: TickFilter, *, app: str, limit: int, after: str | None = None
+    ) -> Page[TickRecord]:
+        sql, values = ticks_sql(which, tick_after(after))
+        values |= {"app": app, "limit": checked_limit(limit) + 1}
+        found = [tick_record(*row) for row in json.loads(await self._rows(sql, values))]
+        return page(found, limit, tick_cursor)
+
+    async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
+        values = {"app": app, "job_id": tick.job_id, "at": tick.scheduled_at.isoformat()}
+        found = json.loads(await self._rows(TICK, values))
+        return tick_record(*found[0]) if found else None
+
+    async def jobs(
+        self, *, app: str, prefix: str = "", limit: int, after: str | None = None
+    ) -> Page[JobState]:
+        seen = job_after(after) or ""
+        found = await self._jobs(*prefix_range(prefix), app=app, after=seen, limit=checked_limit(limit) + 1)
+        return page(found, limit, job_cursor)
+
+    async def job(self, job_id: str, *, app: str) -> JobState | None:
+        found = await self._jobs(job_id, job_id, app=app, after="", limit=1)
+        return found[0] if found else None
+
+    async def _jobs(self, first: str, last: str, **values: object) -> Sequence[JobState]:
+        rows = json.loads(await self._rows(JOBS, {"first": first, "last": last, **values}))
+        return [job_state(*row) for row in rows]
+
+    async def replicas(self, *, app: str) -> Sequence[ReplicaState]:
+        values = {"app": app, "of_late": OF_LATE.total_seconds()}
+        return [replica_state(*row) for row in json.loads(await self._rows(REPLICAS, values))]
+
+    async def audit(self, *, app: str, limit: int, after: str | None = None) -> Page[AuditRecord]:
+        values = {"app": app, "before": audit_after(after) or _NEWEST, "limit": checked_limit(limit) + 1}
+        found = [audit_record(*row) for row in json.loads(await self._rows(AUDIT, values))]
+        return page(found, limit, audit_cursor)
+
+    async def store_time(self) -> datetime:
+        return instant(json.loads(await self._rows(STORE_TIME, {})))
+
+    async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
+        first, last = (checked_instant("counts", at).isoformat() for at in (since, until))
+        rows = json.loads(await self._rows(COUNTS, {"app": app, "since": first, "until": last}))
+        return {Verdict(verdict): count for verdict, count in rows}
+
+    async def _rows(self, sql: str, values: Mapping[str, object]) -> str:
+        return await self._insist(sql, json.dumps(values)) or "[]"

@@ -1,0 +1,153 @@
+"""How the history is asked for on PostgreSQL. The columns stand in the order of the records' fields."""
+
+from __future__ import annotations
+
+from onebeat.history import TickFilter
+from onebeat.model import Tick
+from onebeat.paging import prefix_range
+
+_ASKED = """
+WITH asked AS MATERIALIZED (SELECT CAST($1::text AS jsonb) AS ask)
+"""
+_TICK_COLUMNS = """
+job_id, scheduled_at, verdict, verdict IS NOT NULL AND provisional, claimed_by, holder, attempt, fence,
+claimed_at, started_at, finished_at, note, trace_id, wanted, triggered, asked_by, reason
+"""
+TICK = (
+    _ASKED
+    + f"""
+SELECT coalesce(json_agg(json_build_array({_TICK_COLUMNS})), '[]')::text
+  FROM asked JOIN {{ticks}} AS tick
+    ON tick.app = ask->>'app' AND tick.job_id = ask->>'job_id'
+   AND tick.scheduled_at = (ask->>'at')::timestamptz
+"""
+)
+# Values stand in scalar subqueries, so that a plan knows them for constants and keeps to an index.
+_TICKS = (
+    _ASKED
+    + """
+, found AS (
+    SELECT *
+      FROM {ticks} AS tick
+     WHERE app = (SELECT ask->>'app' FROM asked)
+{conditions}     ORDER BY scheduled_at DESC, job_id COLLATE "C" DESC
+     LIMIT (SELECT (ask->>'limit')::int FROM asked)
+)
+SELECT coalesce(json_agg(json_build_array({columns})
+                         ORDER BY scheduled_at DESC, job_id COLLATE "C" DESC), '[]')::text
+  FROM found
+"""
+)
+_COVERS = """pause.app = job.app AND (pause.scope = 'job' AND pause.name = job.job_id
+                                 OR pause.scope = 'prefix' AND starts_with(job.job_id, pause.name))"""
+JOBS = (
+    _ASKED
+    + f"""
+, job AS (
+    SELECT job.*, job.released_at IS NULL AND job.lease_until > clock_timestamp()
+                  AND NOT EXISTS (SELECT FROM {{replicas}} AS replica
+                                   WHERE replica.app = job.app AND replica.replica_id = job.holder
+                                     AND replica.dead_at IS NOT NULL) AS blocked
+      FROM {{jobs}} AS job
+     WHERE job.app = (SELECT ask->>'app' FROM asked)
+       AND job.job_id >= (SELECT ask->>'first' FROM asked) AND job.job_id <= (SELECT ask->>'last' FROM asked)
+       AND job.job_id > (SELECT ask->>'after' FROM asked)
+     ORDER BY job.job_id COLLATE "C"
+     LIMIT (SELECT (ask->>'limit')::int FROM asked)
+)
+SELECT coalesce(json_agg(json_build_array(
+           job_id, schedule, watermark, first_seen,
+           greatest(changed_at, (SELECT max(until) FROM {{pauses}} AS pause
+                                  WHERE {_COVERS} AND until <= clock_timestamp())),
+           CASE WHEN blocked THEN coalesce((SELECT claimed_by FROM {{ticks}} AS tick
+                                             WHERE tick.app = job.app AND tick.job_id = job.job_id
+                                               AND tick.scheduled_at = job.claimed_tick), holder) END,
+           CASE WHEN blocked THEN lease_until END,
+           (SELECT max(until) FROM {{pauses}} AS pause WHERE {_COVERS} AND until > clock_timestamp()),
+           last_verdict, last_success_at, failures) ORDER BY job_id COLLATE "C"), '[]')::text
+  FROM job
+"""
+)
+REPLICAS = (
+    _ASKED
+    + """
+SELECT coalesce(json_agg(json_build_array(
+           replica_id, label, version, zone_data, pid, started_at, beat_at, healthy_since, dead_at,
+           skew, jobs)
+           ORDER BY dead_at IS NOT NULL, started_at, replica_id), '[]')::text
+  FROM asked JOIN {replicas} AS replica ON replica.app = ask->>'app'
+ WHERE dead_at IS NULL OR dead_at > clock_timestamp() - (ask->>'of_late')::float8 * interval '1 second'
+"""
+)
+AUDIT = (
+    _ASKED
+    + """
+, found AS (
+    SELECT *
+      FROM {audit}
+     WHERE app = (SELECT ask->>'app' FROM asked) AND number < (SELECT (ask->>'before')::bigint FROM asked)
+     ORDER BY number DESC
+     LIMIT (SELECT (ask->>'limit')::int FROM asked)
+)
+SELECT coalesce(json_agg(json_build_array(number, at, action, target, asked_by, reason, until)
+                         ORDER BY number DESC), '[]')::text
+  FROM found
+"""
+)
+COUNTS = (
+    _ASKED
+    + """
+, counted AS (
+    SELECT verdict, count(*) AS times
+      FROM {ticks}
+     WHERE app = (SELECT ask->>'app' FROM asked) AND verdict IS NOT NULL
+       AND scheduled_at >= (SELECT (ask->>'since')::timestamptz FROM asked)
+       AND scheduled_at < (SELECT (ask->>'until')::timestamptz FROM asked)
+     GROUP BY verdict
+)
+SELECT coalesce(json_agg(json_build_array(verdict, times)), '[]')::text FROM counted
+"""
+)
+STORE_TIME = "SELECT to_json(clock_timestamp())::text WHERE $1::text IS NOT NULL"
+
+
+def ticks_sql(which: TickFilter, after: Tick | None) -> tuple[str, dict[str, object]]:
+    """The statement for a page of ticks, and its values but for the app and the limit."""
+    conditions, values = _conditions(which)
+    if after is not None:
+        conditions.append(
+            "(scheduled_at, job_id COLLATE \"C\") < ((SELECT (ask->>'after_at')::timestamptz FROM asked),"
+            " (SELECT ask->>'after_id' FROM asked))"
+        )
+        values.update(after_at=after.scheduled_at.isoformat(), after_id=after.job_id)
+    wanted = "".join(f"       AND {condition}\n" for condition in conditions)
+    return _TICKS.replace("{conditions}", wanted).replace("{columns}", _TICK_COLUMNS), values
+
+
+def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
+    conditions: list[str] = []
+    values: dict[str, object] = {}
+    if which.job_id is not None:
+        conditions.append("job_id = (SELECT ask->>'job_id' FROM asked)")
+        values["job_id"] = which.job_id
+    if which.prefix:
+        conditions.append("job_id >= (SELECT ask->>'first' FROM asked)")
+        conditions.append("job_id <= (SELECT ask->>'last' FROM asked)")
+        values["first"], values["last"] = prefix_range(which.prefix)
+    if which.verdicts:
+        conditions.append(
+            "verdict = ANY (ARRAY(SELECT jsonb_array_elements_text(ask->'verdicts') FROM asked))"
+        )
+        values["verdicts"] = list(which.verdicts)
+    if which.replica is not None:
+        conditions.append("claimed_by = (SELECT ask->>'replica' FROM asked)")
+        values["replica"] = which.replica
+    if which.since is not None:
+        conditions.append("scheduled_at >= (SELECT (ask->>'since')::timestamptz FROM asked)")
+        values["since"] = which.since.isoformat()
+    if which.until is not None:
+        conditions.append("scheduled_at < (SELECT (ask->>'until')::timestamptz FROM asked)")
+        values["until"] = which.until.isoformat()
+    if which.running:
+        conditions.append("token IS NOT NULL AND released_at IS NULL")
+    return conditions, values
