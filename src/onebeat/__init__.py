@@ -10,7 +10,7 @@ from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.engine.job import Job
-from onebeat.engine.limits import Limit
+from onebeat.engine.limit import Limit
 from onebeat.engine.run import CancelToken, Run, current_run
 from onebeat.errors import (
     AlreadyRan,

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, cast
 
 from onebeat.model import Replica
+
+
+def permit_side(store: object) -> Permits | None:
+    """*store* as Permits; None for one that hands out none."""
+    has_all = all(callable(getattr(store, name, None)) for name in ("take_permit", "return_permit"))
+    return cast(Permits, store) if has_all else None
 
 
 class Permits(Protocol):

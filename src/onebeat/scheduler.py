@@ -22,7 +22,7 @@ from onebeat.engine.body import Body, Work
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.job import Duration, Job, PolicyKeywords
-from onebeat.engine.limits import Limit
+from onebeat.engine.limit import Limit
 from onebeat.engine.loops import run_on_own_loop
 from onebeat.engine.run import CancelToken
 from onebeat.engine.session import Session, Verb
@@ -37,6 +37,7 @@ from onebeat.fleet import fleet_side
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.logs import LogObserver
 from onebeat.observers.relay import Relay
+from onebeat.permits import permit_side
 from onebeat.schedule import Schedule, for_job
 from onebeat.schedules.parse import schedule_of
 
@@ -110,6 +111,7 @@ class Scheduler(JobDecorators):
         self._clock = clock or SystemClock()
         self._store = connect(store, clock=self._clock)
         self._closes_store = self._store is not store
+        self._check_limits()
         self._jobs: dict[str, Job] = {}
         self._alerts = Alerts(alarms, self._store, lambda event: self._relay(event))
         self._relay = Relay(
@@ -340,6 +342,13 @@ class Scheduler(JobDecorators):
         return self._alerts.watch(
             here.replica.app, here.clock, identity=lambda: here.replica.id, knows=self._jobs.__contains__
         )
+
+    def _check_limits(self) -> None:
+        shared = [limit.prefix for limit in self._settings.limits if limit.fleet]
+        if shared and permit_side(self._store) is None:
+            raise InvalidSetting(
+                "limits", shared, "a store that hands out permits, for fleet=True", "give store="
+            )
 
     def _new_session(self) -> Session:
         return Session(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from onebeat import InvalidJob, InvalidSetting, Limit, Run, TimedOut, current_run, every
-from onebeat.engine.limits import checked_limits
+from onebeat.engine.limit import checked_limits
 from onebeat.events import RunEnded, RunStarted
 from onebeat.model import Outcome, Reason
 from onebeat.testing.clock import FakeClock

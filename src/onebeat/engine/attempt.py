@@ -42,12 +42,13 @@ class Attempt:
         self,
         here: Here,
         threads: Threads,
+        limits: Limits,
         interrupt: Callable[[], object],
         transactions: Transactions | None = None,
     ) -> None:
         self._clock = here.clock
         self._observe = here.observe
-        self._limits = Limits(here.settings.limits)
+        self._limits = limits
         self._threads = threads
         self._interrupt = interrupt
         self._transactions = transactions
@@ -74,7 +75,7 @@ class Attempt:
             await _absorb_cancellation(admission, task)
 
     async def _once_permitted(self, admission: Admission) -> Ended:
-        async with self._limits.permit(admission.job_id):
+        async with self._limits.permit(admission):
             if admission.body.is_async:
                 return await self._unless_too_late(admission)
             async with self._threads.permit():

@@ -107,6 +107,11 @@ class Policy:
         return replace(self, **changes)
 
     @property
+    def run_lease(self) -> timedelta:
+        """How long a run may hold what the fleet shares, whether or not later ticks may overlap."""
+        return replace(self, overlap="forbid").claim_lease or LONGEST
+
+    @property
     def claim_lease(self) -> timedelta | None:
         """How long a claim blocks later ticks (C-LEASE); None when overlap is allowed. A claim of a body
         without a timeout blocks them until it ends, or its replica is declared dead."""

@@ -1,54 +1,44 @@
-"""How many runs may go on at a time among ids with a common prefix."""
+"""The permits of limits: who has one may run."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
-from itertools import pairwise
 
-from onebeat.errors import InvalidSetting
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """At most *n* runs at a time, in this scheduler, among job ids that begin with *prefix* (J-LIMIT)."""
-
-    prefix: str
-    n: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.prefix, str) or not self.prefix:
-            raise InvalidSetting("limit prefix", self.prefix, "a prefix of job ids, not empty")
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            raise InvalidSetting("limit n", self.n, "a whole number, one or more")
-
-
-def checked_limits(limits: Iterable[Limit]) -> tuple[Limit, ...]:
-    """*limits*, no prefix of which is another's beginning: at most one applies to an id."""
-    checked = tuple(limits)
-    for limit in checked:
-        if not isinstance(limit, Limit):
-            raise InvalidSetting("limits", limit, "Limit(prefix, n)")
-    in_order = sorted(checked, key=lambda limit: limit.prefix)
-    for shorter, longer in pairwise(in_order):
-        if longer.prefix.startswith(shorter.prefix):
-            raise InvalidSetting(
-                "limits", longer.prefix, f"prefixes apart from one another, yet {shorter.prefix!r} begins it"
-            )
-    return checked
+from onebeat.engine.admission import Admission
+from onebeat.engine.fleet_limits import FleetLimit
+from onebeat.engine.here import Here
+from onebeat.permits import Permits
 
 
 class Limits:
     """The permits of a running scheduler; first come, first served."""
 
-    def __init__(self, limits: Iterable[Limit]) -> None:
-        self._permits = {limit.prefix: asyncio.Semaphore(limit.n) for limit in limits}
+    def __init__(self, here: Here, store: Permits | None) -> None:
+        limits = here.settings.limits
+        self._local = {limit.prefix: asyncio.Semaphore(limit.n) for limit in limits if not limit.fleet}
+        self._fleet = {
+            limit.prefix: FleetLimit(limit.prefix, limit.n, store, here)
+            for limit in limits
+            if limit.fleet and store is not None
+        }
 
-    def permit(self, job_id: str) -> AbstractAsyncContextManager[None]:
+    def permit(self, admission: Admission) -> AbstractAsyncContextManager[None]:
         """Hold one while the body runs. Waiting for it may be cancelled."""
-        for prefix, permits in self._permits.items():
-            if job_id.startswith(prefix):
+        for prefix, permits in self._local.items():
+            if admission.job_id.startswith(prefix):
                 return permits
+        for prefix, shared in self._fleet.items():
+            if admission.job_id.startswith(prefix):
+                return shared.permit(admission.run.run_id, admission.policy.run_lease)
         return nullcontext()
+
+    async def closed(self) -> None:
+        """Return when every shared permit has been given back."""
+        for shared in self._fleet.values():
+            await shared.closed()
+
+    def abandon(self) -> None:
+        """Give no shared permit back any more."""
+        for shared in self._fleet.values():
+            shared.abandon()

@@ -21,6 +21,7 @@ from onebeat.engine.body import Body
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here, identities
 from onebeat.engine.job import Job
+from onebeat.engine.limits import Limits
 from onebeat.engine.posting import Posting
 from onebeat.engine.pruner import Pruner
 from onebeat.engine.releases import Releases
@@ -37,6 +38,7 @@ from onebeat.errors import Cancelled
 from onebeat.events import Observer, RunDropped, SchedulerStarted
 from onebeat.fleet import fleet_side
 from onebeat.model import Replica
+from onebeat.permits import permit_side
 from onebeat.transactions import transaction_side
 
 if TYPE_CHECKING:
@@ -147,7 +149,7 @@ class Session:
 
     def shutdown(self) -> Shutdown:
         """What waits for the end; run it with `withdraw`."""
-        return Shutdown(self.here, self.slots, self._desk, self._releases, self._verdicts)
+        return Shutdown(self.here, self.slots, self._desk, self._releases, self._verdicts, self._limits)
 
     def withdraw(self) -> None:
         """Hand out no more ticks."""
@@ -171,10 +173,11 @@ class Session:
         self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
         self._pruner = Pruner(store, here) if store is not None else None
         self._verdicts = Verdicts(self._fleet, here) if self._fleet is not None else None
+        self._limits = Limits(here, permit_side(store))
         self._admitting = Admitting(here, self.slots, self._jobs, self._verdicts)
         self._runs = Runs(
             here,
-            attempt=Attempt(here, self._threads, self._interrupt, self._transactions()),
+            attempt=Attempt(here, self._threads, self._limits, self._interrupt, self._transactions()),
             desk=self._desk,
             releases=self._releases,
             finished=self._finished,

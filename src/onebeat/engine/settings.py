@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from onebeat.engine.job import Duration, Policy
-from onebeat.engine.limits import Limit, checked_limits
+from onebeat.engine.limit import Limit, checked_limits
 from onebeat.errors import InvalidJob, InvalidSetting
 from onebeat.model import checked_duration, checked_name
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from onebeat.engine.desk import Desk
 from onebeat.engine.here import Here
+from onebeat.engine.limits import Limits
 from onebeat.engine.releases import Releases
 from onebeat.engine.slots import Slots
 from onebeat.engine.tasks import until_either
@@ -25,12 +26,14 @@ class Shutdown:
         desk: Desk | None,
         releases: Releases | None,
         verdicts: Verdicts | None,
+        limits: Limits,
     ) -> None:
         self._here = here
         self._slots = slots
         self._desk = desk
         self._releases = releases
         self._verdicts = verdicts
+        self._limits = limits
         self._over = asyncio.Event()
         self._hurried = False
 
@@ -56,6 +59,7 @@ class Shutdown:
             await self._abandon(self._desk, self._releases, claim_timeout)
         if self._verdicts is not None:
             self._verdicts.abandon()
+        self._limits.abandon()
         self._here.observe(SchedulerStopped(self._here.replica, outlived))
 
     async def _abandon(self, desk: Desk, releases: Releases, claim_timeout: float) -> None:
@@ -81,6 +85,7 @@ class Shutdown:
             await self._releases.closed()
         if self._verdicts is not None:
             await self._verdicts.closed()
+        await self._limits.closed()
 
     async def _unless_over(self, waiting: Coroutine[Any, Any, None]) -> None:
         over = asyncio.ensure_future(self._over.wait())

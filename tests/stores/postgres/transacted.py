@@ -20,6 +20,7 @@ from onebeat.engine.attempt import Attempt, Ended
 from onebeat.engine.body import Body
 from onebeat.engine.due import Due
 from onebeat.engine.here import Here
+from onebeat.engine.limits import Limits
 from onebeat.engine.threads import Threads
 from onebeat.engine.transaction import Transactions
 from onebeat.model import Tick
@@ -146,7 +147,7 @@ class Transacted:
     async def ended(self, body: Callable[[Run], Any]) -> Ended:
         """How the run of *body* went, once it is over."""
         threads, transactions = Threads(4, self._here.clock), Transactions(self.handle.store, self._here)
-        attempt = Attempt(self._here, threads, lambda: None, transactions)
+        attempt = Attempt(self._here, threads, Limits(self._here, None), lambda: None, transactions)
         return await attempt.run(self._admission(body))
 
     def called(self, body: Callable[[Run], Any]) -> Coroutine[Any, Any, None]:
