@@ -346,9 +346,8 @@ class Scheduler(JobDecorators):
     def _check_limits(self) -> None:
         shared = [limit.prefix for limit in self._settings.limits if limit.fleet]
         if shared and permit_side(self._store) is None:
-            raise InvalidSetting(
-                "limits", shared, "a store that hands out permits, for fleet=True", "give store="
-            )
+            expected = "a store that hands out permits, for fleet=True"
+            raise InvalidSetting("limits", shared, expected, "give store=")
 
     def _new_session(self) -> Session:
         return Session(
