@@ -54,9 +54,9 @@ CREATE TABLE {ticks} (
     PRIMARY KEY (app, job_id, scheduled_at)
 ) WITH (fillfactor = 80);
 
--- For pruning alone. With the app in front it would tie with the primary key in the eyes of a planner
--- without statistics, and a claim would read every tick of its instant to find its own.
-CREATE INDEX onebeat_ticks_by_time ON {ticks} (scheduled_at);
+-- For the newest page of the history, and for pruning. Without the job's id it would tie with the primary
+-- key in the eyes of a planner without statistics, and a claim would read every tick of its instant.
+CREATE INDEX onebeat_ticks_by_time ON {ticks} (app, scheduled_at, job_id);
 
 -- All a beat looks at: a handful of rows, mostly none.
 CREATE INDEX onebeat_ticks_wanted ON {ticks} (app) WHERE wanted IS NOT NULL;
