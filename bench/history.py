@@ -115,7 +115,7 @@ def main() -> int:
         good &= ratio <= _BAR or not has_bar
         verdict = ("PASS" if ratio <= _BAR else "FAIL") if has_bar else ""
         print(
-            f"{what:45} {empty[what]:7.2f} ms on an empty table, {milliseconds:7.2f} ms with a million ticks: "
+            f"{what:45} {empty[what]:7.2f} ms on an empty table, {milliseconds:7.2f} ms with a million: "
             f"{ratio:6.2f}x {verdict}"
         )
     return 0 if good else 1
