@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 _FILES = {
+    "check": "onebeat.cli.check",
     "demo": "onebeat.cli.demo.command",
     "explain": "onebeat.cli.explain",
     "jobs": "onebeat.cli.jobs",
@@ -14,6 +15,7 @@ _FILES = {
     "next": "onebeat.cli.next",
     "repair": "onebeat.cli.repair",
     "run": "onebeat.cli.run",
+    "simulate": "onebeat.cli.simulate",
 }
 
 
