@@ -1,0 +1,112 @@
+"""`onebeat simulate module:attr`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from onebeat.cli.application import load_scheduler
+from onebeat.cli.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
+from onebeat.clock import SystemClock
+
+
+@click.command("simulate")
+@click.argument("application", metavar="MODULE:ATTR")
+@click.option(
+    "--replicas", type=click.IntRange(1, 100), default=3, show_default=True, help="How many share the jobs."
+)
+@click.option(
+    "--days", type=click.IntRange(1, 3660), default=7, show_default=True, help="How far to look ahead."
+)
+@click.option(
+    "--duration", "given", multiple=True, metavar="JOB=SECONDS", help="How long a body takes; repeatable."
+)
+@click.option(
+    "--usual", type=click.FloatRange(0), default=0.0, show_default=True, help="Seconds that the others take."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    application: str, replicas: int, days: int, given: tuple[str, ...], usual: float, as_json: bool
+) -> None:
+    """See the load that jobs will bring, in virtual time.
+
+    How many ticks there are and in which minutes most of them; how many fall due at one instant, and how
+    many runs go on together; which ticks come while the run before still goes on; how replicas would share
+    them; and on which days the clocks surprise a job. The module is imported; nothing is run.
+    """
+    with redirect_stdout(sys.stderr):  # what the module prints as it is imported is no part of the answer
+        jobs = load_scheduler(application).jobs
+    since = SystemClock().now().replace(second=0, microsecond=0)
+    durations = dict(_duration(text) for text in given)
+    unknown = durations.keys() - {job.id for job in jobs}
+    if unknown:
+        raise click.UsageError(f"--duration: no job {', '.join(sorted(map(repr, unknown)))}")
+    try:
+        found = forecast(
+            jobs,
+            since=since,
+            until=since + timedelta(days=days),
+            durations=durations,
+            usual=usual,
+            replicas=replicas,
+        )
+    except TooMany:
+        raise click.UsageError(
+            f"--days {days}: more than {MOST_INSTANTS:,} instants; look less far"
+        ) from None
+    click.echo(
+        json.dumps(asdict(found), indent=2, default=_text, ensure_ascii=False) if as_json else _told(found)
+    )
+
+
+def _duration(text: str) -> tuple[str, float]:
+    job_id, found, seconds = text.rpartition("=")
+    try:
+        if found and float(seconds) >= 0:
+            return job_id, float(seconds)
+    except ValueError:
+        pass
+    raise click.UsageError(f"--duration {text!r}: expected JOB=SECONDS")
+
+
+def _told(found: Forecast) -> str:
+    lines = [f"{found.ticks:,} ticks from {_minute(found.since)} to {_minute(found.until)}"]
+    if found.at_once_at is not None:
+        lines.append(f"most at one instant: {found.at_once:,}, at {_minute(found.at_once_at)}")
+    lines.append(f"instants with more than one: {found.collisions:,}")
+    if found.together:
+        lines.append(f"most runs together: {found.together:,}")
+    lines.append(
+        f"shares of {len(found.shares)} replicas: {', '.join(f'{share:.1%}' for share in found.shares)}"
+    )
+    lines += [
+        f"busy minute {_minute(minute.at)}: {minute.ticks:,} ticks ({', '.join(map(_plain, minute.jobs[:3]))}"
+        f"{', …' if len(minute.jobs) > 3 else ''})"
+        for minute in found.busiest
+    ]
+    lines += [f"never due: {_plain(job_id)}" for job_id in found.never]
+    lines += [
+        f"overlap: {count:,} ticks of {_plain(job_id)} come while the run before goes on"
+        for job_id, count in sorted(found.skipped.items(), key=lambda item: -item[1])
+    ]
+    lines += [
+        f"clocks: {_plain(job_id)}: {text}" for job_id, texts in found.surprises.items() for text in texts
+    ]
+    return "\n".join(lines)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def _plain(job_id: str) -> str:
+    return job_id if len(job_id) <= 40 else f"{job_id[:39]}…"
+
+
+def _text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,146 @@
+"""`onebeat simulate` and `onebeat check`: what jobs will ask of a fleet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onebeat import Scheduler
+from onebeat.cli import forecast as forecasting
+from onebeat.cli.check import notes, problems
+from onebeat.cli.forecast import Forecast, TooMany, forecast
+
+Onebeat = Callable[..., Any]
+
+START = datetime(2027, 3, 27, tzinfo=UTC)
+
+APP = """
+from onebeat import Scheduler
+
+scheduler = Scheduler(timeout=30)
+
+@scheduler.daily(2, 30, tz="Europe/Berlin", job_id="report")
+def report(): ...
+
+@scheduler.cron("0 0 31 2 *", job_id="never")
+def never(): ...
+
+for number in range(4):
+    scheduler.add(f"sweep {number}", "*/5 * * * *", lambda: None)
+"""
+
+
+def nothing() -> None: ...
+
+
+def scheduler_with(**jobs: str) -> Scheduler:
+    scheduler = Scheduler(timeout=30)
+    for name, text in jobs.items():
+        scheduler.add(name, text, nothing)
+    return scheduler
+
+
+def ahead(scheduler: Scheduler, days: int = 1, *, usual: float = 0.0, **durations: float) -> Forecast:
+    until = START + timedelta(days=days)
+    return forecast(scheduler.jobs, since=START, until=until, durations=durations, usual=usual, replicas=3)
+
+
+def test_ticks_are_counted_by_instant_and_by_minute() -> None:
+    found = ahead(scheduler_with(a="0 * * * *", b="0 */2 * * *", c="30 12 * * *"))
+    assert found.ticks == 24 + 12 + 1
+    assert (found.at_once, found.at_once_at) == (2, START)
+    assert found.collisions == 12
+    assert (found.busiest[0].at, found.busiest[0].ticks, found.busiest[0].jobs) == (START, 2, ("a", "b"))
+
+
+def test_the_end_of_the_span_is_not_in_it() -> None:
+    assert ahead(scheduler_with(a="0 0 * * *")).ticks == 1
+
+
+def test_runs_that_outlast_their_period_skip_ticks_and_meet_others() -> None:
+    scheduler = scheduler_with(a="0 * * * *", b="30 * * * *")
+    found = ahead(scheduler, a=5400)
+    assert found.skipped == {"a": 12}
+    assert ahead(scheduler, usual=2400).together == 2
+    scheduler.add("loose", "0 * * * *", nothing, overlap="allow")
+    assert "loose" not in ahead(scheduler, loose=5400).skipped
+
+
+def test_replicas_share_evenly_and_shares_add_up() -> None:
+    """C-FAIR: as a fleet would."""
+    found = ahead(scheduler_with(**{f"job{number}": "*/10 * * * *" for number in range(50)}))
+    assert sum(found.shares) == pytest.approx(1, abs=0.001)
+    assert all(0.8 / 3 <= share <= 1.2 / 3 for share in found.shares)
+
+
+def test_clock_changes_and_schedules_that_never_come_are_told() -> None:
+    scheduler = scheduler_with(never="0 0 31 2 *")
+    scheduler.daily(2, 30, tz="Europe/Berlin", job_id="report")(nothing)
+    found = ahead(scheduler)
+    assert found.never == ("never",)
+    assert any("2027-03-28" in text for text in found.surprises["report"])
+
+
+def test_a_span_that_holds_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecasting, "MOST_INSTANTS", 100)
+    with pytest.raises(TooMany):
+        ahead(scheduler_with(a="* * * * *"))
+
+
+def test_a_stampede_over_the_threshold_is_a_problem() -> None:
+    found = ahead(scheduler_with(**{f"job{number}": "0 0 * * *" for number in range(5)}))
+    assert [one.level for one in problems(found, 4)] == ["problem"]
+    assert list(problems(found, 5)) == []
+    assert list(problems(found, None)) == []
+
+
+def test_a_timeout_above_the_period_and_a_local_zone_are_notes() -> None:
+    scheduler = scheduler_with(slow="* * * * *")
+    scheduler.add("slower", "* * * * *", nothing, timeout=300)
+    scheduler.add("loose", "* * * * *", nothing, timeout=300, overlap="allow")
+    assert [(one.level, one.job_id) for one in notes(scheduler.jobs, START)] == [("note", "slower")]
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "app_to_foresee.py").write_text(APP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "app_to_foresee:scheduler"
+
+
+def test_simulate_tells_it_in_lines_and_in_json(onebeat: Onebeat, app: str) -> None:
+    told = onebeat("simulate", app, "--days", "1", "--duration", "report=10")
+    assert told.lines[0].startswith("1,153 ticks from ")
+    assert "never due: never" in told.lines
+    found = json.loads(onebeat("simulate", app, "--days", "1", "--json").out)
+    assert (found["ticks"], found["at_once"], len(found["shares"])) == (1153, 5, 3)
+
+
+def test_check_fails_on_problems_and_says_what_to_do(onebeat: Onebeat, app: str) -> None:
+    told = onebeat("check", app, "--most-at-once", "3")
+    assert told.code == 1
+    assert [line.split(":")[0] for line in told.lines] == ["problem", "problem", "6 jobs, 2 problems"]
+    found = json.loads(onebeat("check", app, "--json").out)
+    assert [(one["level"], one["job_id"]) for one in found] == [("problem", "never")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--duration", "report"),
+        ("--duration", "report=soon"),
+        ("--duration", "report=-1"),
+        ("--duration", "nobody=5"),
+        ("--days", "0"),
+        ("--replicas", "0"),
+    ],
+)
+def test_nonsense_is_one_line_and_code_2(onebeat: Onebeat, app: str, words: tuple[str, str]) -> None:
+    told = onebeat("simulate", app, *words)
+    assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
