@@ -224,7 +224,8 @@ class TicksLost:
 @dataclass(frozen=True, slots=True, eq=False)
 class FailedOver:
     """The database goes on under another timeline: a standby took over, and may not know the last claims.
-    `asserted` claims were made again; `lost` ticks had been claimed by others meanwhile, and may have run twice.
+    `asserted` claims were made again; `lost` ticks had been claimed by others meanwhile, and may have run
+    twice.
     """
 
     timeline: str

@@ -216,6 +216,18 @@ async def test_a_lost_tick_runs_again_elsewhere_where_the_job_asks_for_it(given:
     await stopped(two)
 
 
+async def test_a_lost_tick_runs_again_before_the_jobs_next_one(given: Given) -> None:
+    """C-CRASH: whoever has judged asks for it at once, or a job that comes often would never rerun any."""
+    two = Two(given, period=1, on_lost="rerun")
+    await started(two)
+    first = two.runs[0][1]
+    two.line.cut = True
+    await given.clock.advance(seconds=3 * TTL)
+    assert two.runs[:2] == [("a", first, 1), ("b", first, 2)]
+    assert all(attempt == 1 for _, _, attempt in two.runs[2:])
+    await stopped(two)
+
+
 async def test_an_idle_replica_asks_four_times_in_its_time_to_live(given: Given) -> None:
     """F-BEAT: one renewal every quarter of it, whatever the number of jobs."""
     line = Line(given.store)

@@ -62,7 +62,12 @@ class Members:
         self._felt(pulse.living)
 
     def mourn(self, buried: Sequence[Buried]) -> None:
-        """Others are dead, and these ticks lost with them."""
+        """Others are dead, and these ticks lost with them. What is to run again is asked for now: it never
+        will, once a later tick of its job has been claimed."""
+        for lost in buried:
+            job = self._jobs.get(lost.tick.job_id)
+            if job is not None and job.policy.on_lost == "rerun":
+                self._admitting.admit(Due(lost.tick, lost.attempt + 1))
         self._here.observe(TicksLost(tuple(lost.tick for lost in buried)))
 
     def renew(self) -> Sequence[Held]:

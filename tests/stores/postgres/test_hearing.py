@@ -36,8 +36,9 @@ async def ears(database: str, count: int) -> list[int]:
 async def listening(store: PostgresStore, app: str = "app") -> asyncio.Task[None]:
     """A call of `asked` that waits, its ear open."""
     waiting = asyncio.create_task(store.asked(app=app))
-    while not store._ears:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):
+        while not store._ears:  # noqa: ASYNC110 (nothing tells of it)
+            await asyncio.sleep(0.01)
     done, _ = await asyncio.wait({waiting}, timeout=0.1)
     assert not done
     return waiting
