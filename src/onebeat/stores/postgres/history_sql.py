@@ -38,6 +38,7 @@ SELECT coalesce(json_agg(json_build_array({columns})
   FROM found
 """
 )
+# Ends of pauses are told in UTC: far enough ahead they lie in a year that only UTC still counts.
 _COVERS = """pause.app = job.app AND (pause.scope = 'job' AND pause.name = job.job_id
                                  OR pause.scope = 'prefix' AND starts_with(job.job_id, pause.name))"""
 JOBS = (
@@ -63,7 +64,8 @@ SELECT coalesce(json_agg(json_build_array(
                                              WHERE tick.app = job.app AND tick.job_id = job.job_id
                                                AND tick.scheduled_at = job.claimed_tick), holder) END,
            CASE WHEN blocked THEN lease_until END,
-           (SELECT max(until) FROM {{pauses}} AS pause WHERE {_COVERS} AND until > clock_timestamp()),
+           (SELECT max(until) AT TIME ZONE 'UTC' FROM {{pauses}} AS pause
+             WHERE {_COVERS} AND until > clock_timestamp()),
            last_verdict, last_success_at, failures) ORDER BY job_id COLLATE "C"), '[]')::text
   FROM job
 """
@@ -89,7 +91,8 @@ AUDIT = (
      ORDER BY number DESC
      LIMIT (SELECT (ask->>'limit')::int FROM asked)
 )
-SELECT coalesce(json_agg(json_build_array(number, at, action, target, asked_by, reason, until)
+SELECT coalesce(json_agg(json_build_array(number, at, action, target, asked_by, reason,
+                                          until AT TIME ZONE 'UTC')
                          ORDER BY number DESC), '[]')::text
   FROM found
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 from onebeat.history import END_OF_TIME, AuditRecord, JobState, ReplicaState, TickRecord
 from onebeat.model import Tick, Verdict, Wanted
@@ -112,4 +112,6 @@ def audit_record(
 
 
 def _end(until: str | None) -> datetime | None:
-    return END_OF_TIME if until == "infinity" else instant_or_none(until)
+    if until is None:
+        return None
+    return END_OF_TIME if until == "infinity" else datetime.fromisoformat(until).replace(tzinfo=UTC)
