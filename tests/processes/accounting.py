@@ -110,10 +110,10 @@ def called_off(notes: Sequence[Note]) -> set[Tick]:
 
 
 def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedelta) -> set[Tick]:
-    """What clocks apart by up to *tolerance* cost: refused to those who lead because an earlier run still
-    went on, and to those who lag because a later tick had begun before they asked."""
+    """What clocks apart by up to *tolerance* cost: refused to those who lead, or skipped by them, because an
+    earlier run still went on; refused to those who lag because a later tick had begun before they asked."""
     begun = [(entry.tick, entry.stamp) for entry in ledger if entry.mark is Mark.START]
-    refused = _ticks(notes, Reason.OVERLAPPED)
+    refused = _ticks(notes, Reason.OVERLAPPED) | _ticks(notes, Reason.BUSY)
     return {
         note.tick
         for note in notes

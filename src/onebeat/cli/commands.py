@@ -7,15 +7,24 @@ from importlib import import_module
 import click
 
 _FILES = {
+    "cancel": "onebeat.cli.cancel",
     "check": "onebeat.cli.check",
     "demo": "onebeat.cli.demo.command",
     "explain": "onebeat.cli.explain",
+    "history": "onebeat.cli.history",
     "jobs": "onebeat.cli.jobs",
     "migrate": "onebeat.cli.migrate",
     "next": "onebeat.cli.next",
+    "pause": "onebeat.cli.pause",
     "repair": "onebeat.cli.repair",
+    "replicas": "onebeat.cli.fleet_replicas",
+    "resume": "onebeat.cli.resume",
     "run": "onebeat.cli.run",
     "simulate": "onebeat.cli.simulate",
+    "status": "onebeat.cli.status",
+    "trigger": "onebeat.cli.trigger",
+    "watch": "onebeat.cli.watch",
+    "why": "onebeat.cli.why",
 }
 
 

@@ -1,0 +1,88 @@
+"""The store that the commands about a fleet ask, and what they have in common."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar, cast
+
+import click
+
+from onebeat.claims import ClaimStore
+from onebeat.cli.targets import named_store, opened
+from onebeat.control import FleetControl
+from onebeat.history import RunHistory, history_side
+from onebeat.model import checked_name
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+_SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+class FleetView(RunHistory, FleetControl, ClaimStore, Protocol):
+    """A store with the sides that people ask."""
+
+
+def fleet_options(command: C) -> C:
+    """--app and --schema, which every command about a fleet takes."""
+    app = click.option("--app", default="default", show_default=True, help="The app whose fleet it is.")
+    schema = click.option(
+        "--schema", help="Where the tables are (PostgreSQL; default: the first of the search path)."
+    )
+    return app(schema(command))
+
+
+def asking_options(command: C) -> C:
+    """Who asks the fleet for something, and why."""
+    by = click.option("--by", default=_somebody, show_default="user@host", help="Who asks, for the audit.")
+    reason = click.option("--reason", default="by hand", show_default=True, help="Why, for the audit.")
+    return by(reason(command))
+
+
+def split_words(
+    words: Sequence[str], least: int, most: int, usage: str
+) -> tuple[str | None, tuple[str, ...]]:
+    """The STORE, if the first word is one, and the others, of which there are so many."""
+    store = words[0] if words and "://" in words[0] else None
+    rest = tuple(words[1:] if store else words)
+    if not least <= len(rest) <= most:
+        raise click.UsageError(f"expected {usage}, got {len(words)} arguments")
+    return store, rest
+
+
+def fleet_store(store: str | None, schema: str | None) -> FleetView:
+    """Raises click.UsageError where no store is named, or it keeps no history."""
+    found = opened(named_store(store), schema)
+    if history_side(found) is None:
+        raise click.UsageError(f"{found.label} keeps no history")
+    return cast(FleetView, found)
+
+
+def checked_app(app: str) -> str:
+    return checked_name("--app", app)
+
+
+def read_instant(option: str, text: str, now: datetime, *, ahead: bool = False) -> datetime:
+    """An instant in ISO 8601 with its zone, or a span such as 90s, 15m, 2h or 3d: *ahead* of now, or ago."""
+    span = _SPANS.get(text[-1:])
+    if span and text[:-1].isdecimal():
+        seconds = timedelta(seconds=int(text[:-1]) * span)
+        return now + seconds if ahead else now - seconds
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        expected = "an instant with its zone (2027-03-28T09:00+02:00) or a span (90s, 15m, 2h, 3d)"
+        raise click.UsageError(f"{option}: expected {expected}, got {text!r}")
+    return instant
+
+
+def _somebody() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # no such user, no such variable
+        user = "somebody"
+    return f"{user}@{socket.gethostname()}"[:200]

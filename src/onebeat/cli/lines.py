@@ -1,0 +1,94 @@
+"""Records as lines for people: nothing that a terminal would obey, nothing wider than it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from onebeat.history import TickRecord
+
+WIDTH = 80
+
+
+def plain(text: str, width: int = WIDTH) -> str:
+    """*text* in one line of at most *width* characters: ids, errors and reasons are anybody's."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return shown if len(shown) <= width else f"{shown[: max(width - 1, 0)]}…"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, grows: int = 0) -> list[str]:
+    """Columns, of which the one numbered *grows* gives way where the whole is too wide."""
+    cells = [list(headings), *([plain(cell, 200) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    others = sum(widths) - widths[grows] + 2 * (len(headings) - 1)
+    widths[grows] = max(8, min(widths[grows], WIDTH - others))
+    lines = (
+        "  ".join(plain(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    )
+    return [plain(line.rstrip()) for line in lines]
+
+
+def instant(moment: datetime | None) -> str:
+    """To the second, in UTC."""
+    return "-" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def span(seconds: float | None) -> str:
+    """0.25 s, 12 s, 3m05s, 2h10m, 3d4h."""
+    if seconds is None:
+        return "-"
+    if abs(seconds) < 60:
+        return f"{seconds:.2f}s" if abs(seconds) < 10 else f"{seconds:.0f}s"
+    minutes, rest = divmod(round(abs(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    sign = "-" if seconds < 0 else ""
+    if days:
+        return f"{sign}{days}d{hours}h"
+    return f"{sign}{hours}h{minutes:02}m" if hours else f"{sign}{minutes}m{rest:02}s"
+
+
+def verdict_of(record: TickRecord) -> str:
+    """What became of it, or what it waits for."""
+    if record.verdict is not None:
+        return record.verdict.value
+    if record.wanted is not None and record.replica is None:
+        return "waiting"
+    return "running"
+
+
+def tick_cells(record: TickRecord) -> list[str]:
+    """Under TICK_HEADINGS."""
+    return [
+        record.tick.job_id,
+        instant(record.tick.scheduled_at),
+        verdict_of(record),
+        plain(record.replica or "-", 14),
+        span(record.lateness),
+        span(record.duration),
+    ]
+
+
+TICK_HEADINGS = ("job", "scheduled", "verdict", "replica", "late", "took")
+
+
+def as_json(record: Any) -> dict[str, Any]:
+    """A record's fields in full, for --json: instants in ISO 8601, durations in seconds."""
+    fields = {name: _jsonable(value) for name, value in asdict(record).items()}
+    if isinstance(record, TickRecord):
+        tick = fields.pop("tick")
+        fields = {**tick, **fields, "lateness": record.lateness, "duration": record.duration}
+    return fields
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, dict):
+        return {key: _jsonable(one) for key, one in value.items()}
+    return value

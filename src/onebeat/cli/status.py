@@ -1,0 +1,96 @@
+"""`onebeat status [STORE]`"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from onebeat.cli.fleet_store import FleetView, checked_app, fleet_options, fleet_store, split_words
+from onebeat.cli.lines import TICK_HEADINGS, as_json, instant, plain, table, tick_cells
+from onebeat.cli.targets import asked
+from onebeat.cli.wellness import Fleet
+from onebeat.history import END_OF_TIME, MOST_ROWS, JobState, TickFilter
+
+_MOST_SHOWN = 20
+
+
+@click.command("status")
+@click.argument("words", metavar="[STORE]", nargs=-1)
+@click.option("--json", "show_json", is_flag=True, help="One JSON object, with all jobs.")
+@fleet_options
+@click.pass_context
+def command(
+    context: click.Context, words: tuple[str, ...], show_json: bool, app: str, schema: str | None
+) -> None:
+    """Say whether the fleet is well, and if not, why.
+
+    Well: some replica lives, no job's last run failed, and the replicas agree on schedules, zone data and
+    time.
+    Exits with 1 if it is not.
+
+    STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL.
+    """
+    store_url, _ = split_words(words, 0, 0, "[STORE]")
+    store = fleet_store(store_url, schema)
+    fleet = asked(store, gathered(store, checked_app(app)))
+    if show_json:
+        told = {
+            "well": not fleet.troubles,
+            "troubles": fleet.troubles,
+            "replicas": [as_json(replica) for replica in fleet.replicas],
+            "jobs": [as_json(job) for job in fleet.jobs],
+            "running": [as_json(record) for record in fleet.running],
+        }
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    else:
+        for line in told_lines(fleet):
+            click.echo(line)
+    context.exit(1 if fleet.troubles else 0)
+
+
+async def gathered(store: FleetView, app: str) -> Fleet:
+    """The fleet as it stands: all its jobs, however many."""
+    jobs: list[JobState] = []
+    after = None
+    while True:
+        page = await store.jobs(app=app, limit=MOST_ROWS, after=after)
+        jobs += page.rows
+        after = page.next
+        if after is None:
+            break
+    held = {job.job_id for job in jobs if job.holder is not None}
+    running = await store.ticks(TickFilter(running=True), app=app, limit=MOST_ROWS) if held else None
+    replicas = await store.replicas(app=app)
+    return Fleet(await store.store_time(), tuple(replicas), tuple(jobs), running.rows if running else ())
+
+
+def told_lines(fleet: Fleet) -> Iterator[str]:
+    """The worst first."""
+    state = f"not well: {'; '.join(fleet.troubles)}" if fleet.troubles else "well"
+    yield plain(state, 400)
+    dead = len(fleet.replicas) - len(fleet.living)
+    yield (
+        f"{len(fleet.living)} replicas live, {dead} died of late; {len(fleet.jobs)} jobs,"
+        f" {len(fleet.running)} running, {len(fleet.paused)} paused"
+    )
+    if fleet.failing:
+        yield ""
+        rows = (
+            [job.job_id, str(job.failures), job.last_verdict or "-", instant(job.last_success_at)]
+            for job in fleet.failing
+        )
+        yield from table(("failing", "in a row", "last", "last success"), rows)[: _MOST_SHOWN + 1]
+    if fleet.paused:
+        yield ""
+        yield from table(("paused", "until"), ([job.job_id, _end(job)] for job in fleet.paused))[
+            : _MOST_SHOWN + 1
+        ]
+    if fleet.running:
+        yield ""
+        yield from table(TICK_HEADINGS, map(tick_cells, fleet.running))[: _MOST_SHOWN + 1]
+
+
+def _end(job: JobState) -> str:
+    return "resumed" if job.paused_until == END_OF_TIME else instant(job.paused_until)

@@ -1,0 +1,44 @@
+"""Whether a fleet is well, and if not, why. Pure: what the store told in, words out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from onebeat.drift import disagreements
+from onebeat.history import JobState, ReplicaState, TickRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A fleet at one moment, *now* by the store's clock."""
+
+    now: datetime
+    replicas: tuple[ReplicaState, ...]
+    jobs: tuple[JobState, ...]
+    running: tuple[TickRecord, ...]
+
+    @property
+    def living(self) -> Sequence[ReplicaState]:
+        return [replica for replica in self.replicas if replica.dead_at is None]
+
+    @property
+    def failing(self) -> Sequence[JobState]:
+        """The worst first."""
+        return sorted((job for job in self.jobs if job.failures), key=lambda job: (-job.failures, job.job_id))
+
+    @property
+    def paused(self) -> Sequence[JobState]:
+        return [job for job in self.jobs if job.paused_until is not None]
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """Why it is not well; none when it is."""
+        found = []
+        if not self.living:
+            found.append("no replica lives")
+        if self.failing:
+            found.append(f"{len(self.failing)} of {len(self.jobs)} jobs fail")
+        found += [str(one) for one in disagreements(self.replicas, now=self.now)]
+        return found

@@ -1,0 +1,255 @@
+"""The commands about a fleet, on stores in which real schedulers have run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from onebeat import Run, Scheduler
+from onebeat.cli.lines import plain, span, table
+from onebeat.cli.wellness import Fleet
+from onebeat.cli.why import Known, explained
+from onebeat.history import JobState, ReplicaState, TickRecord
+from onebeat.model import Tick, Verdict
+
+Onebeat = Callable[..., Any]
+
+NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
+HOSTILE = "it's\u001b[31m red"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("database"))
+    return f"sqlite:///{tmp_path / 'jobs.db'}"
+
+
+def a_minute_of_life(url: str) -> None:
+    """A scheduler on a real clock, whose jobs are triggered: one runs, one fails."""
+
+    async def live() -> None:
+        scheduler = Scheduler(url, replica="web-1", ttl=2)
+
+        @scheduler.daily(3, job_id="report")
+        def report(run: Run) -> None: ...
+
+        @scheduler.daily(3, job_id="broken")
+        def broken() -> None:
+            raise ValueError("no paper\u001b[2J")
+
+        async with scheduler:
+            store = scheduler._store
+            assert store is not None
+            ended: list[str] = []
+            while len(ended) < 2:
+                with suppress(ValueError):  # the jobs are registered a moment after the start
+                    for job_id in ("report", "broken"):
+                        if job_id not in ended:
+                            await store.trigger(  # type: ignore[attr-defined]
+                                job_id, app="default", by="ada", reason="to see", force=False
+                            )
+                            ended.append(job_id)
+                await asyncio.sleep(0.05)
+            while any(row.verdict is None for row in (await rows(store))):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+    asyncio.run(live())
+
+
+async def rows(store: Any) -> tuple[TickRecord, ...]:
+    from onebeat.history import TickFilter
+
+    page = await store.ticks(TickFilter(), app="default", limit=10)
+    return tuple(page.rows)
+
+
+def test_what_has_run_is_told_in_every_way_that_people_ask(onebeat: Onebeat, url: str) -> None:
+    """F-VERDICT: status, history, why and replicas, from another process's point of view."""
+    a_minute_of_life(url)
+    status = onebeat("status", url)
+    assert status.code == 1
+    assert status.lines[0] == "not well: no replica lives; 1 of 2 jobs fail"
+    assert any(line.startswith("broken") for line in status.lines)
+    told = json.loads(onebeat("history", url, "--json").out)
+    assert {row["verdict"] for row in told["rows"]} == {"ran", "failed"}
+    ran = next(row for row in told["rows"] if row["verdict"] == "ran")
+    assert (ran["job_id"], ran["replica"], ran["by"], ran["reason"]) == ("report", "web-1", "ada", "to see")
+    lines = onebeat("history", url, "broken").lines
+    assert len(lines) == 3
+    assert "no paper\\x1b[2J" in lines[2]
+    why = onebeat("why", url, "report", ran["scheduled_at"])
+    assert why.lines[0] == "It ran on web-1."
+    assert "triggered by ada: to see" in why.out
+    assert json.loads(onebeat("replicas", url, "--json").out)["replicas"][0]["label"] == "web-1"
+    assert all(len(line) <= 80 for line in onebeat("replicas", url).lines)
+    assert onebeat("history", url, "--verdict", "lost").lines == [
+        "job       scheduled  verdict  replica  late  took"
+    ]
+
+
+def test_a_fleet_is_paused_resumed_triggered_and_cancelled(onebeat: Onebeat, url: str) -> None:
+    """F-PAUSE: by anybody who reaches the store; each with its answer."""
+    a_minute_of_life(url)
+    assert onebeat("pause", url, "report", "--until", "2h", "--reason", "holiday").out.startswith(
+        "paused job report until"
+    )
+    assert "1 paused" in onebeat("status", url).out
+    assert onebeat("resume", url, "report").lines == ["resumed job report"]
+    assert onebeat("resume", url, "report").lines == ["job report: was not paused"]
+    assert onebeat("pause", url, "--all").lines == ["paused the whole app"]
+    assert onebeat("resume", url, "--all").code == 0
+    assert onebeat("trigger", url, "report").lines[0].startswith("triggered report, ")
+    assert onebeat("cancel", url, "report").lines[0].startswith("cancelled report of ")
+    assert onebeat("cancel", url, "report").lines == ["report: nothing runs"]
+
+
+def test_trigger_waits_for_the_verdict_of_a_living_fleet(onebeat: Onebeat, url: str) -> None:
+    """F-PAUSE: and its exit code says whether it ran."""
+    ready, over = Event(), Event()
+
+    def live() -> None:
+        async def serve() -> None:
+            scheduler = Scheduler(url, replica="web-1", ttl=1)
+            scheduler.daily(3, job_id="report")(lambda: None)
+            scheduler.daily(3, job_id="broken")(lambda: 1 / 0)
+            async with scheduler:
+                await asyncio.sleep(1)
+                ready.set()
+                await asyncio.to_thread(over.wait)
+
+        asyncio.run(serve())
+
+    fleet = Thread(target=live)
+    fleet.start()
+    try:
+        assert ready.wait(30)
+        ran, failed = onebeat("trigger", url, "report", "--wait"), onebeat("trigger", url, "broken", "--wait")
+        watched = onebeat("watch", url, "--seconds", "1")
+    finally:
+        over.set()
+        fleet.join(30)
+    assert (ran.code, ran.lines[1].split(" in ")[0]) == (0, "ran on web-1")
+    assert failed.code == 1
+    assert "ZeroDivisionError" in failed.lines[1]
+    assert len(watched.lines) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("status", "mysql://host/db"),
+        ("history", "memory://", "a", "b"),
+        ("history", "memory://", "--since", "yesterday"),
+        ("history", "memory://", "--since", "2027-03-01T12:00"),
+        ("history", "memory://", "--after", "nonsense"),
+        ("history", "memory://", "--verdict", "fine"),
+        ("why", "memory://", "report"),
+        ("why", "memory://", "report", "noon"),
+        ("pause", "memory://"),
+        ("pause", "memory://", "report", "--all"),
+        ("pause", "memory://", "report", "--reason", ""),
+        ("trigger", "memory://", "nobody knows it"),
+        ("cancel", "memory://"),
+        ("replicas", "memory://", "more"),
+        ("watch", "memory://", "--seconds", "0"),
+    ],
+)
+def test_nonsense_is_one_line_and_code_2(onebeat: Onebeat, words: tuple[str, ...]) -> None:
+    told = onebeat(*words)
+    assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
+
+
+def test_a_store_that_cannot_be_reached_is_one_line_and_code_1(onebeat: Onebeat) -> None:
+    told = onebeat("status", "postgresql://nobody@127.0.0.1:1/nothing")
+    assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
+
+
+def test_what_a_terminal_would_obey_is_written_out() -> None:
+    assert plain(HOSTILE) == "it's\\x1b[31m red"
+    assert plain("a\nb\t\u202e", 80) == "a\\nb\\t\\u202e"
+    assert plain("x" * 100, 10) == "x" * 9 + "…"
+
+
+def test_a_table_fits_its_width_whatever_stands_in_it() -> None:
+    lines = table(("job", "verdict", "late"), [("j" * 200, "claim_error", "3d4h"), ("a", "ran", "0.10s")])
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[1].endswith("…  claim_error  3d4h")
+    assert lines[2].split() == ["a", "ran", "0.10s"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (None, "-"),
+        (0.25, "0.25s"),
+        (12.4, "12s"),
+        (185, "3m05s"),
+        (7800, "2h10m"),
+        (273_600, "3d4h"),
+        (-75, "-1m15s"),
+    ],
+)
+def test_spans_are_short(seconds: float | None, told: str) -> None:
+    assert span(seconds) == told
+
+
+def record(at: datetime, verdict: Verdict | None = Verdict.RAN, **fields: Any) -> TickRecord:
+    known: dict[str, Any] = {
+        "tick": Tick("report", at), "verdict": verdict, "provisional": False, "replica": "web-1",
+        "replica_id": "id", "attempt": 1, "fence": 1, "claimed_at": at, "started_at": at,
+        "finished_at": at + timedelta(seconds=2), "note": None, "trace_id": None, "wanted": None,
+        "triggered": False, "by": None, "reason": None,
+    }  # fmt: skip
+    return TickRecord(**(known | fields))
+
+
+def job(**fields: Any) -> JobState:
+    known: dict[str, Any] = {
+        "job_id": "report", "schedule": "0 * * * *", "watermark": NOON,
+        "first_seen": NOON - timedelta(days=1), "owed_since": NOON, "holder": None,
+        "lease_until": None, "paused_until": None,
+        "last_verdict": Verdict.RAN, "last_success_at": NOON, "failures": 0,
+    }  # fmt: skip
+    return JobState(**(known | fields))
+
+
+def told_of(at: datetime, **known: Any) -> list[str]:
+    fields: dict[str, Any] = {"record": None, "job": job(), "before": None, "after": None}
+    return list(explained(Known(Tick("report", at), NOON, **(fields | known))))
+
+
+def test_why_a_tick_without_a_row_is_told_as_far_as_it_is_known() -> None:
+    hour = timedelta(hours=1)
+    assert "ever registered" in told_of(NOON - hour, job=None)[0]
+    assert "still to come" in told_of(NOON + hour)[0]
+    assert "first registered" in told_of(NOON - timedelta(days=2))[0]
+    assert "paused" in told_of(NOON - hour, job=job(paused_until=NOON + hour))[0]
+    assert "history begins" in told_of(NOON - hour, after=record(NOON))[0]
+    assert "no such tick" in told_of(NOON - hour, before=record(NOON - 2 * hour))[0]
+    assert "Nobody has claimed it" in told_of(NOON - hour, job=job(watermark=None))[0]
+    assert "nearest before" in told_of(NOON - hour, before=record(NOON - 2 * hour))[-1]
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_why_knows_a_sentence_for_every_verdict(verdict: Verdict) -> None:
+    assert told_of(NOON, record=record(NOON, verdict))[0].endswith("on web-1.")
+
+
+def test_a_fleet_is_well_until_somebody_fails_or_nobody_lives() -> None:
+    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
+    assert Fleet(NOON, (living,), (job(),), ()).troubles == []
+    worst = [job(failures=1), job(job_id="worse", failures=3)]
+    fleet = Fleet(NOON, (living,), tuple(worst), ())
+    assert [one.job_id for one in fleet.failing] == ["worse", "report"]
+    assert fleet.troubles == ["2 of 2 jobs fail"]
+    assert Fleet(NOON, (), (), ()).troubles == ["no replica lives"]
