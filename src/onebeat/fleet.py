@@ -59,7 +59,8 @@ class Pulse:
 
     `skew` is by how many seconds the replica's clock led the store's, the way there included. `dead` says
     that this replica was declared dead meanwhile: it has been away, and joins anew. `healthy` says that it
-    has beaten without a gap for a whole time to live, and may judge; `suspects` that somebody has not.
+    has beaten without a gap for a whole time to live, and may judge; `suspects` that somebody has not;
+    `lapse_in` in how many seconds the one of the others who has been silent longest will not have.
     `living` are the ids of the replicas not declared dead, this one included. `orders` are what this
     replica may take up: runs and reruns of any job of the app, cancellations of its own claims.
     `timeline` is the server's, where it has one: it changes when a standby takes over.
@@ -73,6 +74,7 @@ class Pulse:
     living: tuple[str, ...]
     orders: tuple[Order, ...] = ()
     timeline: str | None = None
+    lapse_in: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.processes.orders import Orders, orders_for
+from tests.servers.postgres import Postgres
 
 MINUTES = 180.0
 
@@ -31,3 +33,10 @@ def orders(request: pytest.FixtureRequest, tmp_path: Path) -> list[Orders]:
     if request.param == "postgresql":
         return orders_for(8, request.getfixturevalue("database"), tmp_path)
     return orders_for(4, f"sqlite:///{tmp_path / 'claims.db'}", tmp_path)
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    """A PostgreSQL of the test's own, to be stopped at will."""
+    with Postgres() as server:
+        yield server

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from onebeat import Run, Scheduler, SystemClock
 from tests.processes.notes import NoteTaker
-from tests.processes.orders import ALLOWED, LEASE_MARGIN, PLAIN, PLAIN_SECONDS, QUICK, TIMEOUT, Orders
+from tests.processes.orders import ALLOWED, LEASE_MARGIN, PLAIN, PLAIN_SECONDS, QUICK, Orders
 from tests.processes.records import recorded
 
 
@@ -26,7 +27,8 @@ def scheduler_on(store: object, orders: Orders) -> Scheduler:
     scheduler = Scheduler(
         store,
         replica=orders.label,
-        timeout=TIMEOUT,
+        timeout=orders.timeout,
+        ttl=orders.ttl,
         lease_margin=LEASE_MARGIN,
         claim_timeout=orders.claim_timeout,
         shutdown_timeout=10,
@@ -42,7 +44,8 @@ def scheduler_on(store: object, orders: Orders) -> Scheduler:
         with recorded(orders.ledger, run, orders.label):
             run.wait(PLAIN_SECONDS)
 
-    scheduler.every(1, job_id=QUICK)(at_once)
-    scheduler.every(1, job_id=PLAIN)(for_a_while)
-    scheduler.every(1, job_id=ALLOWED, overlap="allow")(at_once)
+    on_lost: Any = orders.on_lost
+    scheduler.every(1, job_id=QUICK, on_lost=on_lost)(at_once)
+    scheduler.every(1, job_id=PLAIN, on_lost=on_lost)(for_a_while)
+    scheduler.every(1, job_id=ALLOWED, overlap="allow", on_lost=on_lost)(at_once)
     return scheduler

@@ -24,7 +24,8 @@ _VARIABLE = "ONEBEAT_TEST_ORDERS"
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """`handle`: how the app hands its database over; `skew`: by how many seconds the replica leads."""
+    """`handle`: how the app hands its database over; `skew`: by how many seconds the replica leads;
+    `ttl` and `timeout` are the scheduler's; `on_lost` is the jobs'."""
 
     folder: str
     label: str
@@ -32,6 +33,9 @@ class Orders:
     handle: str = "url"
     skew: float = 0.0
     claim_timeout: float = 10.0
+    ttl: float = 60.0
+    timeout: float = TIMEOUT
+    on_lost: str = "skip"
 
     @property
     def ledger(self) -> Path:

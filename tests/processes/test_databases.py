@@ -5,13 +5,11 @@ from __future__ import annotations
 import random
 import time
 from asyncio import to_thread
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import psycopg
-import pytest
 
 from tests.processes.fleet import Fleet, Story, assert_each_tick_ran_once
 from tests.processes.orders import ALLOWED, Orders, orders_for, with_skews
@@ -23,13 +21,6 @@ HANDLES = ("url", "psycopg", "psycopg, sync", "asyncpg", "sqlalchemy")
 DOWN = 2.5
 CLAIM_TIMEOUT = 1.5
 """Shorter than DOWN, so that some claims are given up, and some are answered after the restart."""
-
-
-@pytest.fixture
-def own_server() -> Iterator[Postgres]:
-    """A PostgreSQL of the test's own, to be stopped at will."""
-    with Postgres() as server:
-        yield server
 
 
 def through_crashes(orders: list[Orders], server: Postgres, span: float, rounds: int) -> tuple[Story, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -20,6 +21,7 @@ from onebeat.history import history_side
 
 T = TypeVar("T")
 
+_MOMENT = 0.02  # seconds by which it is surely over
 _SOONER = 1 / 3
 """How much of the usual pause there is after a beat that failed."""
 
@@ -70,7 +72,7 @@ class Heart:
             self._listen()
             pause = self._ttl.total_seconds() / 4
             try:
-                await self._beat()
+                pause = min(pause, await self._beat())
             except ClaimFailed as error:
                 self._told_failure(error)
                 pause *= _SOONER
@@ -91,7 +93,8 @@ class Heart:
         except ClaimFailed:
             return  # then it is declared dead in time
 
-    async def _beat(self) -> None:
+    async def _beat(self) -> float:
+        """In how many seconds there may be a death to tell."""
         await self._join(anew=not self._joined)
         pulse = await self._pulse()
         if pulse.dead:
@@ -106,6 +109,9 @@ class Heart:
         if self._agreement is not None:
             for disagreement in await self._agreement.look(pulse):
                 self._post(self._here.observe, disagreement)
+        if pulse.lapse_in is None or pulse.lapse_in <= 0:
+            return math.inf
+        return pulse.lapse_in + _MOMENT
 
     async def _pulse(self) -> Pulse:
         here = self._here

@@ -22,7 +22,8 @@ WITH asked AS MATERIALIZED (
 ), others AS MATERIALIZED (
     SELECT replica.replica_id, replica.dead_at,
            CASE WHEN replica.dead_at IS NULL THEN replica.beat_at
-                WHEN replica.buried_at IS NULL THEN replica.dead_at END < clock_timestamp() - ttl AS suspect
+                WHEN replica.buried_at IS NULL THEN replica.dead_at END < clock_timestamp() - ttl AS suspect,
+           extract(epoch FROM replica.beat_at + ttl - clock_timestamp()) AS lapse_in
       FROM asked JOIN {replicas} AS replica ON replica.app = asked.app AND replica.replica_id <> asked.replica
 ), orders AS (
     SELECT tick.wanted, tick.job_id, tick.scheduled_at, tick.token,
@@ -46,6 +47,7 @@ SELECT json_build_object(
            'dead', beaten.healthy_since IS NULL,
            'healthy', coalesce(beaten.healthy_since <= clock_timestamp() - ttl, false),
            'suspects', (SELECT coalesce(bool_or(suspect), false) FROM others),
+           'lapse_in', (SELECT min(lapse_in) FROM others WHERE dead_at IS NULL),
            'living', (SELECT coalesce(json_agg(replica_id), '[]') FROM others WHERE dead_at IS NULL),
            'orders', (SELECT coalesce(json_agg(json_build_array(
                           wanted, job_id, scheduled_at, token, attempt, forced, asked_by, reason

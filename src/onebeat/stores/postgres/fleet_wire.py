@@ -62,6 +62,7 @@ def pulse(replica: Replica, told: str) -> Pulse:
         living=tuple(reply["living"]) if reply["dead"] else (*reply["living"], replica.id),
         orders=tuple(_order(*row) for row in reply["orders"]),
         timeline=reply["timeline"],
+        lapse_in=reply["lapse_in"],
     )
 
 

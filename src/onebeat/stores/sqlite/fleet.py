@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
@@ -54,6 +54,7 @@ class Beating(Claiming):
                 < since,
                 living=tuple(living),
                 orders=fleet_rows.orders(db, replica),
+                lapse_in=_lapse_in(living, replica, since),
             )
 
         return await self._write(work)
@@ -112,3 +113,9 @@ def _bury(db: sqlite3.Connection, key: TickKey, now: int) -> Buried:
 
 def _skew(now: datetime, at: int) -> float:
     return (now - instant(at)).total_seconds()
+
+
+def _lapse_in(living: Mapping[str, int], replica: Replica, since: int) -> float | None:
+    """In how many seconds the other one who has been silent longest has lapsed."""
+    beats = [beat_at for replica_id, beat_at in living.items() if replica_id != replica.id]
+    return (min(beats) - since) / 1_000_000 if beats else None
