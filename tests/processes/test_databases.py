@@ -14,6 +14,7 @@ import psycopg
 from tests.processes.fleet import Fleet, Story, assert_each_tick_ran_once
 from tests.processes.orders import ALLOWED, Orders, orders_for, with_skews
 from tests.processes.proxy import LossyProxy
+from tests.processes.verdicts import assert_accounted
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
 
@@ -44,6 +45,7 @@ def test_a_crash_of_the_server_costs_only_ticks_that_were_reported(
     patient = [replace(order, claim_timeout=CLAIM_TIMEOUT) for order in orders]
     story, logs = through_crashes(patient, own_server, span, rounds)
     assert story.twice == []
+    assert_accounted(story.owed, story.ledger, orders[0].store, logs)
     assert story.unserved, logs
     assert set(story.missing) <= story.unserved, logs
 
@@ -62,6 +64,7 @@ def test_defaults_set_against_us_cost_neither_a_claim_nor_a_tick(
     orders = with_skews(orders_for(8, own_server.dsn(name), tmp_path), -3.0)
     story, logs = through_crashes(orders, own_server, span, rounds)
     assert story.twice == []
+    assert_accounted(story.owed, story.ledger, orders[0].store, logs)
     assert set(story.missing) <= story.unserved | story.overtaken, logs
 
 
@@ -77,6 +80,7 @@ def test_every_tick_runs_once_through_a_pooler_whatever_the_app_hands_over(
         time.sleep(span)
         story = fleet.stop()
     assert_each_tick_ran_once(story, fleet.logs())
+    assert_accounted(story.owed, story.ledger, orders[0].store, fleet.logs())
     assert "ERROR" not in fleet.logs()
 
 
@@ -88,6 +92,7 @@ async def test_a_claim_whose_answer_was_lost_after_its_commit_still_runs(
     async with LossyProxy(postgres, loses=lambda: not calm.is_set() and chance.random() < 0.3) as proxy:
         orders = orders_for(8, proxy.dsn(postgres.new_database()), tmp_path)
         story, logs = await to_thread(until_calm, orders, span, calm)
+        await to_thread(assert_accounted, story.owed, story.ledger, orders[0].store, logs)
     assert story.twice == []
     assert set(story.missing) <= story.unserved, logs
     lost_wins = proxy.lost_wins.intersection(story.owed)

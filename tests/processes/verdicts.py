@@ -55,3 +55,10 @@ def denied(ledger: Sequence[Entry], history: Mapping[Tick, TickRecord]) -> list[
         if (row.verdict is Verdict.RAN and tick not in ended) or (row.verdict in _OF_NONE and tick in began):
             wrong.append((tick, row.verdict))
     return wrong
+
+
+def assert_accounted(owed: Collection[Tick], ledger: Sequence[Entry], store_url: str, log: str) -> None:
+    """F-VERDICT: the sum of the verdicts is what was owed, and none of them is denied by the ledger."""
+    history = read_history(store_url)
+    assert unaccounted(owed, history) == [], log
+    assert denied(ledger, history) == [], log
