@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from onebeat import Run, Scheduler, SystemClock
+from onebeat import Run, Scheduler, SystemClock, every
 from tests.processes.notes import NoteTaker
-from tests.processes.orders import ALLOWED, LEASE_MARGIN, PLAIN, PLAIN_SECONDS, QUICK, Orders
+from tests.processes.orders import ALLOWED, LEASE_MARGIN, LONG, PLAIN, PLAIN_SECONDS, QUICK, Orders
 from tests.processes.records import recorded
 
 
@@ -44,6 +44,13 @@ def scheduler_on(store: object, orders: Orders) -> Scheduler:
         with recorded(orders.ledger, run, orders.label):
             run.wait(PLAIN_SECONDS)
 
+    def until_cancelled(run: Run) -> None:
+        with recorded(orders.ledger, run, orders.label):
+            run.wait(orders.timeout)
+
+    scheduler.cron("0 0 29 2 *", job_id=LONG, timeout=60)(until_cancelled)
+    for number in range(orders.crowd):
+        scheduler.add(f"crowd {number:03}", every(2), at_once)
     on_lost: Any = orders.on_lost
     scheduler.every(1, job_id=QUICK, on_lost=on_lost)(at_once)
     scheduler.every(1, job_id=PLAIN, on_lost=on_lost)(for_a_while)

@@ -19,13 +19,17 @@ LEASE = timedelta(seconds=TIMEOUT + LEASE_MARGIN)
 TOLERANCE = timedelta(seconds=5)
 """The stores' own, which no replica here changes."""
 
+LONG = "long"
+"""Never due in these tests; triggered, its body goes on until it is cancelled."""
+
 _VARIABLE = "ONEBEAT_TEST_ORDERS"
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
     """`handle`: how the app hands its database over; `skew`: by how many seconds the replica leads;
-    `ttl` and `timeout` are the scheduler's; `on_lost` is the jobs'."""
+    `ttl` and `timeout` are the scheduler's; `on_lost` is the jobs'; `crowd` jobs more are due every two
+    seconds."""
 
     folder: str
     label: str
@@ -36,6 +40,7 @@ class Orders:
     ttl: float = 60.0
     timeout: float = TIMEOUT
     on_lost: str = "skip"
+    crowd: int = 0
 
     @property
     def ledger(self) -> Path:
