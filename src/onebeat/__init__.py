@@ -15,6 +15,7 @@ from onebeat.engine.run import CancelToken, Run, current_run
 from onebeat.errors import (
     AlreadyRan,
     Cancelled,
+    ChildFailed,
     ClaimFailed,
     ClaimFailure,
     InvalidJob,
@@ -48,6 +49,7 @@ __all__ = [
     "Background",
     "CancelToken",
     "Cancelled",
+    "ChildFailed",
     "ClaimFailed",
     "ClaimFailure",
     "ClaimStore",

@@ -7,6 +7,7 @@ OnebeatError
 ├── InvalidSetting (ValueError)    any other setting that makes no sense
 ├── AlreadyRan (RuntimeError)      a scheduler runs once
 ├── ClaimFailed                    the store could not decide a claim
+├── ChildFailed                    a body in a child process raised, or its process died
 ├── StoreUnusable                  the store cannot be opened as it is: schema, version, privileges
 └── Cancelled                      why a run was cancelled
     ├── Superseded                 a newer run of the same id replaces it
@@ -95,6 +96,15 @@ class ClaimFailed(OnebeatError):
     def __init__(self, message: str, failure: ClaimFailure = ClaimFailure.UNAVAILABLE) -> None:
         super().__init__(message)
         self.failure = failure
+
+
+class ChildFailed(OnebeatError):
+    """A body in a child process raised, or its process died. `kind` is the name of what it raised, None when
+    the process died; the traceback over there is a note of this error."""
+
+    def __init__(self, message: str, kind: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class Cancelled(OnebeatError):

@@ -30,6 +30,7 @@ from onebeat.engine.settings import Settings
 from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.signals import on_stop_signals
 from onebeat.engine.slots import Slots
+from onebeat.engine.target import check_isolated
 from onebeat.engine.transaction import check_transactional
 from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
 from onebeat.events import ForkIgnored, Observer
@@ -139,6 +140,7 @@ class Scheduler(JobDecorators):
         due = _hashable(for_job(schedule_of(schedule), checked_name("job_id", job_id)))
         job = Job(job_id, due, Body.of(work), terms)
         check_transactional(terms, job.body, self._store)
+        check_isolated(terms, job.body)
         with self._registering:
             if job_id in self._jobs:
                 raise JobExists(job_id)

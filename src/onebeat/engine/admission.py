@@ -40,6 +40,11 @@ class Admission:
         return self.run.job_id
 
     @property
+    def on_loop(self) -> bool:
+        """Whether its body runs on the jobs' loop: any other takes a thread, if only to wait for it."""
+        return self.body.is_async and self.policy.isolation == "none"
+
+    @property
     def tick(self) -> Tick | None:
         return self.run.tick
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from onebeat.clock import Timer
 from onebeat.engine.admission import Admission
 from onebeat.engine.here import Here
+from onebeat.engine.isolated import Children
 from onebeat.engine.limits import Limits
 from onebeat.engine.tasks import runs_now
 from onebeat.engine.threads import Threads
@@ -52,6 +53,7 @@ class Attempt:
         self._threads = threads
         self._interrupt = interrupt
         self._transactions = transactions
+        self.children = Children(here, threads)
 
     async def run(self, admission: Admission) -> Ended:
         """How it went; on return the body has ended or never begun."""
@@ -76,7 +78,7 @@ class Attempt:
 
     async def _once_permitted(self, admission: Admission) -> Ended:
         async with self._limits.permit(admission):
-            if admission.body.is_async:
+            if admission.on_loop:
                 return await self._unless_too_late(admission)
             async with self._threads.permit():
                 return await self._unless_too_late(admission)
@@ -117,7 +119,7 @@ class Attempt:
     async def _within_time(self, admission: Admission) -> BaseException | None:
         """The body's own error, caught whatever it is: one bad run must not stop the schedule."""
         run = admission.run
-        if not admission.body.is_async:
+        if not admission.on_loop:
             run.when_cancelled(None)  # a thread cannot be killed: it is told, and awaited
         task = asyncio.current_task()
         timer = self._timer(admission)
@@ -138,6 +140,8 @@ class Attempt:
     async def _called(self, admission: Admission) -> None:
         if self._transactions is not None and self._transactions.serve(admission):
             await self._transactions.call(admission, self._threads)
+        elif admission.policy.isolation == "process":
+            await self.children.call(admission)
         else:
             await admission.body.call(admission.run, self._threads)
 

@@ -33,12 +33,21 @@ class Body:
 
     async def call(self, run: Run, threads: Threads) -> None:
         """Run it to its end; whatever it raises is raised here, a mistaken return value is TypeError."""
-        arguments = (run,) if self.takes_run else ()
         if self.is_async:
-            returned = await self.work(*arguments)
+            await self.call_async(run)
         else:
-            returned = await threads.call(functools.partial(self.work, *arguments))
-        _refuse_unrun(returned)
+            await threads.call(functools.partial(self.call_plain, run))
+
+    async def call_async(self, run: Run) -> None:
+        """As `call`, of an `async def`."""
+        _refuse_unrun(await self.work(*self._arguments(run)))
+
+    def call_plain(self, run: Run) -> None:
+        """As `call`, of a plain function, in the thread that is here."""
+        _refuse_unrun(self.work(*self._arguments(run)))
+
+    def _arguments(self, run: Run) -> tuple[Run, ...]:
+        return (run,) if self.takes_run else ()
 
 
 def _is_async(work: Work) -> bool:

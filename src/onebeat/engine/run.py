@@ -36,7 +36,7 @@ class Run:
     __slots__ = (
         "_cause",
         "_decided",
-        "_lease_over",
+        "_lease_left",
         "_on_cancel",
         "_waking",
         "attempt",
@@ -66,7 +66,7 @@ class Run:
         self._waking: threading.Event | None = None
         self._on_cancel: Callable[[], object] | None = None
         self._decided = False
-        self._lease_over: Callable[[], bool] | None = None
+        self._lease_left: Callable[[], float] | None = None
 
     @property
     def scheduled_at(self) -> datetime | None:
@@ -103,7 +103,8 @@ class Run:
         alike. A process that was frozen for an hour learns of it here, before it hears from the fleet.
         """
         self.raise_if_cancelled()
-        if self._lease_over is not None and self._lease_over():
+        left = self.lease_left
+        if left is not None and left <= 0:
             raise LeaseLost("its lease is over: a later tick may run elsewhere by now")
 
     def __repr__(self) -> str:
@@ -132,7 +133,12 @@ class Run:
         """Its claim is about to be asked for: by this clock its lease is over no later than by the store's,
         which counts from when the claim arrives."""
         over_at = monotonic() + lease.total_seconds()
-        self._lease_over = lambda: monotonic() >= over_at
+        self._lease_left = lambda: over_at - monotonic()
+
+    @property
+    def lease_left(self) -> float | None:
+        """Seconds of its lease that are left by this machine's clock; None without a lease."""
+        return None if self._lease_left is None else self._lease_left()
 
     def enter(self) -> None:
         """Make this the current run of the surrounding context."""

@@ -30,6 +30,7 @@ from onebeat.engine.runs import Runs
 from onebeat.engine.settings import Settings
 from onebeat.engine.shutdown import Shutdown
 from onebeat.engine.slots import Slots
+from onebeat.engine.target import check_isolated
 from onebeat.engine.threads import Threads
 from onebeat.engine.ticker import Ticker
 from onebeat.engine.transaction import Transactions
@@ -101,10 +102,12 @@ class Session:
     ) -> bool:
         """Admit work that runs here and is never claimed (C-DEMAND); whether it was admitted."""
         job = self._jobs.get(job_id)
+        policy = job.policy if job else self.here.settings.policy
+        check_isolated(policy, body)
         admission = Admission(
             Run(job_id, self.here.new_id(), replica=self.here.replica.label),
             body,
-            job.policy if job else self.here.settings.policy,
+            policy,
             deadline=deadline,
             token=token,
             context=contextvars.copy_context(),
@@ -149,7 +152,15 @@ class Session:
 
     def shutdown(self) -> Shutdown:
         """What waits for the end; run it with `withdraw`."""
-        return Shutdown(self.here, self.slots, self._desk, self._releases, self._verdicts, self._limits)
+        return Shutdown(
+            self.here,
+            self.slots,
+            self._desk,
+            self._releases,
+            self._verdicts,
+            self._limits,
+            self._attempt.children.kill,
+        )
 
     def withdraw(self) -> None:
         """Hand out no more ticks."""
@@ -175,9 +186,10 @@ class Session:
         self._verdicts = Verdicts(self._fleet, here) if self._fleet is not None else None
         self._limits = Limits(here, permit_side(store))
         self._admitting = Admitting(here, self.slots, self._jobs, self._verdicts)
+        self._attempt = Attempt(here, self._threads, self._limits, self._interrupt, self._transactions())
         self._runs = Runs(
             here,
-            attempt=Attempt(here, self._threads, self._limits, self._interrupt, self._transactions()),
+            attempt=self._attempt,
             desk=self._desk,
             releases=self._releases,
             finished=self._finished,

@@ -17,7 +17,10 @@ from onebeat.events import SchedulerStopped, SchedulerStopping
 
 
 class Shutdown:
-    """Waits up to the shutdown timeout for bodies and their releases (X-STOP)."""
+    """Waits up to the shutdown timeout for bodies and their releases (X-STOP).
+
+    `kill` ends at once what can be killed: when nobody waits any longer.
+    """
 
     def __init__(
         self,
@@ -27,6 +30,7 @@ class Shutdown:
         releases: Releases | None,
         verdicts: Verdicts | None,
         limits: Limits,
+        kill: Callable[[], object],
     ) -> None:
         self._here = here
         self._slots = slots
@@ -34,12 +38,14 @@ class Shutdown:
         self._releases = releases
         self._verdicts = verdicts
         self._limits = limits
+        self._kill = kill
         self._over = asyncio.Event()
         self._hurried = False
 
     def hurry(self) -> None:
         """Stop waiting: a second signal."""
         self._hurried = True
+        self._kill()
         self._over.set()
 
     async def run(self, withdraw: Callable[[], object]) -> None:
