@@ -10,6 +10,7 @@ _FILES = {
     "cancel": "onebeat.cli.cancel",
     "check": "onebeat.cli.check",
     "demo": "onebeat.cli.demo.command",
+    "doctor": "onebeat.cli.doctor",
     "explain": "onebeat.cli.explain",
     "history": "onebeat.cli.history",
     "jobs": "onebeat.cli.jobs",

@@ -62,6 +62,11 @@ class Tables:
             "migrations": self._qualified(MIGRATIONS),
         }
 
+    @property
+    def names(self) -> list[str]:
+        """As SQL writes them."""
+        return list(self._names.values())
+
     def into(self, sql: str) -> str:
         """*sql* with its `{jobs}`, `{ticks}` … replaced by the names."""
         for key, name in self._names.items():

@@ -1,0 +1,60 @@
+"""`onebeat doctor [STORE]`"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words
+from onebeat.cli.lines import plain
+from onebeat.cli.targets import asked
+from onebeat.clock import SystemClock
+from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite
+
+
+@click.command("doctor")
+@click.argument("words", metavar="[STORE]", nargs=-1)
+@click.option("--json", "show_json", is_flag=True, help="One JSON array of findings.")
+@fleet_options
+@click.pass_context
+def command(
+    context: click.Context, words: tuple[str, ...], show_json: bool, app: str, schema: str | None
+) -> None:
+    """Look at a store and its fleet, and say what to do.
+
+    Of PostgreSQL: version, tables and privileges, isolation, durability, a pooler in between, replication,
+    clocks and vacuum; of SQLite: the file and where it lies; of both: whether the replicas agree, jobs
+    claimed in the future, and how far the history reaches back. Changes nothing on PostgreSQL; an SQLite file
+    without tables gets them. Exits with 1 when there is an error.
+
+    STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL.
+    """
+    store_url, _ = split_words(words, 0, 0, "[STORE]")
+    store = fleet_store(store_url, schema)
+    found = asked(store, _examined(store, checked_app(app)))
+    if show_json:
+        click.echo(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            click.echo(plain(f"{one.level:7}  {one.subject}: {one.found}", 400))
+            if one.advice:
+                click.echo(plain(f"         -> {one.advice}", 400))
+    context.exit(1 if any(one.level is Level.ERROR for one in found) else 0)
+
+
+async def _examined(store: Any, app: str) -> Sequence[Finding]:
+    found: list[Finding] = []
+    if hasattr(store, "health"):
+        facts = await store.health()
+        found += diagnose_postgres(facts, here=SystemClock().now())
+        if not all(table["there"] and table["granted"] for table in facts["tables"].values()):
+            return found  # nothing more can be asked
+    elif hasattr(store, "path"):
+        found += diagnose_sqlite(await store.file_health(store.path))
+    ahead, oldest = await store.fleet_health(app)
+    replicas, now = await store.replicas(app=app), await store.store_time()
+    return [*found, *diagnose_fleet(replicas, ahead, oldest, now=now)]

@@ -1,0 +1,162 @@
+"""`onebeat doctor`: what it finds in stores that are in that state, and what it says of facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite
+from onebeat.history import ReplicaState
+from onebeat.stores.postgres.schema import Tables
+from tests.servers.pgbouncer import PgBouncer
+from tests.servers.postgres import Postgres
+
+Onebeat = Callable[..., Any]
+
+NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
+
+
+def facts(**other: Any) -> dict[str, Any]:
+    table = {"there": True, "granted": True, "live": 10, "dead": 0, "size": 8192}
+    sound: dict[str, Any] = {
+        "version": 150_004, "isolation": "read committed", "synchronous_commit": "on", "fsync": True,
+        "autovacuum": True, "standby": False, "standbys": [], "may_create": True, "now": NOON, "direct": True,
+        "schema_version": 1, "tables": {name: dict(table) for name in Tables().names},
+    }  # fmt: skip
+    return sound | other
+
+
+def bad(found: list[Finding]) -> list[tuple[Level, str]]:
+    return [(one.level, one.subject) for one in found if one.level is not Level.OK]
+
+
+def of_postgres(**other: Any) -> list[tuple[Level, str]]:
+    return bad(list(diagnose_postgres(facts(**other), here=NOON)))
+
+
+@pytest.mark.parametrize(
+    ("state", "level", "subject"),
+    [
+        ({"version": 120_011}, Level.ERROR, "server"),
+        ({"isolation": "serializable"}, Level.WARNING, "isolation"),
+        ({"fsync": False}, Level.ERROR, "durability"),
+        ({"autovacuum": False}, Level.ERROR, "vacuum"),
+        ({"standby": True}, Level.ERROR, "replication"),
+        ({"standbys": [["one", "sync"], ["two", "async"]]}, Level.WARNING, "replication"),
+        ({"now": NOON - timedelta(seconds=3)}, Level.WARNING, "clock"),
+    ],
+)
+def test_each_state_that_is_not_well_is_told_with_what_to_do(
+    state: dict[str, Any], level: Level, subject: str
+) -> None:
+    """F-DRIFT: and nothing else is."""
+    assert of_postgres(**state) == [(level, subject)]
+    told = [one for one in diagnose_postgres(facts(**state), here=NOON) if one.level is not Level.OK]
+    assert all(one.advice for one in told)
+
+
+def test_a_sound_server_has_nothing_wrong() -> None:
+    assert of_postgres() == []
+    assert of_postgres(standbys=[["one", "sync"]], direct=False, synchronous_commit="off") == []
+    assert of_postgres(direct=None) == []
+
+
+def test_tables_are_looked_at_one_by_one() -> None:
+    tables = facts()["tables"]
+    tables["onebeat_jobs"] |= {"there": False, "granted": False}
+    assert of_postgres(tables=tables) == [(Level.WARNING, "tables")]
+    assert (Level.ERROR, "privileges") in of_postgres(tables=tables, may_create=False)
+    tables["onebeat_jobs"] |= {"there": True, "dead": 1_000_000}
+    assert of_postgres(tables=tables) == [(Level.ERROR, "privileges"), (Level.WARNING, "vacuum")]
+
+
+def test_a_file_is_looked_at() -> None:
+    sound = {
+        "check": "ok",
+        "library": "3.40",
+        "size": 1,
+        "journal": "wal",
+        "filesystem": "ext4",
+        "writable": True,
+    }
+    assert bad(list(diagnose_sqlite(sound))) == []
+    for state in (
+        {"check": "row missing"},
+        {"journal": "delete"},
+        {"filesystem": "nfs4"},
+        {"writable": False},
+    ):
+        assert [level for level, _ in bad(list(diagnose_sqlite(sound | state)))] == [Level.ERROR], state
+
+
+def test_a_fleet_is_looked_at() -> None:
+    def replica(label: str, digest: str) -> ReplicaState:
+        start = NOON - timedelta(hours=1)
+        return ReplicaState(label, label, "1", "2026a", 1, start, NOON, start, None, 0.0, {"report": digest})
+
+    alike, apart = [replica("a", "x"), replica("b", "x")], [replica("a", "x"), replica("b", "y")]
+    assert bad(list(diagnose_fleet(alike, [], NOON - timedelta(days=2), now=NOON))) == []
+    found = list(diagnose_fleet(apart, ["report"], NOON - timedelta(days=90), now=NOON))
+    assert bad(found) == [
+        (Level.WARNING, "agreement"),
+        (Level.ERROR, "watermark"),
+        (Level.WARNING, "history"),
+    ]
+    assert "onebeat repair report" in found[1].advice
+
+
+def told(onebeat: Onebeat, *words: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    answer = onebeat("doctor", *words, "--json")
+    return answer.code, {one["subject"]: (one["level"], one["found"]) for one in json.loads(answer.out)}
+
+
+def test_a_real_server_is_examined_before_and_after_its_tables_are_made(
+    onebeat: Onebeat, database: str
+) -> None:
+    """The tests' own server does not sync to its disk: that alone is an error, and rightly so."""
+    code, found = told(onebeat, database)
+    assert (code, found["tables"][0], found["durability"]) == (1, "warning", ("error", "fsync is off"))
+    assert onebeat("migrate", database).code == 0
+    code, found = told(onebeat, database)
+    assert found["tables"] == ("ok", "schema version 1")
+    assert "direct" in found["connection"][1]
+    assert [subject for subject, (level, _) in found.items() if level != "ok"] == ["durability"]
+    assert onebeat("doctor", database).lines[0].startswith("ok       server: PostgreSQL ")
+
+
+def test_a_server_with_odd_defaults_behind_a_pooler_is_told(
+    onebeat: Onebeat, postgres: Postgres, pgbouncer: PgBouncer
+) -> None:
+    """D-PG: what does no harm is said, and what costs a little."""
+    name = postgres.new_database()
+    postgres.run(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+    _, found = told(onebeat, pgbouncer.dsn(name))
+    assert found["isolation"] == ("warning", "the default is serializable")
+    assert "through a pooler" in found["connection"][1]
+
+
+def test_a_role_that_may_too_little_is_told(onebeat: Onebeat, postgres: Postgres) -> None:
+    name = postgres.new_database()
+    assert onebeat("migrate", postgres.dsn(name)).code == 0
+    with psycopg.connect(postgres.dsn(name), autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS patient")
+        admin.execute("CREATE ROLE patient LOGIN")
+    code, found = told(onebeat, postgres.dsn(name, user="patient"))
+    assert (code, found["privileges"][0]) == (1, "error")
+
+
+def test_a_real_file_is_examined(onebeat: Onebeat, tmp_path: Path) -> None:
+    code, found = told(onebeat, f"sqlite:///{tmp_path / 'jobs.db'}")
+    assert code == 0
+    assert {level for level, _ in found.values()} == {"ok"}
+
+
+def test_a_server_that_is_not_there_is_one_line_and_code_1(onebeat: Onebeat) -> None:
+    answer = onebeat("doctor", "postgresql://nobody@127.0.0.1:1/nothing")
+    assert (answer.code, answer.out, len(answer.err.splitlines())) == (1, "", 1)
