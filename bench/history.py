@@ -24,6 +24,7 @@ _JOBS = 10_000
 _TICKS_A_JOB = 100
 _BAR = 2.0
 _ROUNDS = 30
+_PAGE = 20  # as `onebeat history` shows unless it is told otherwise; of an empty table none
 _APP = "bench"
 
 # As real runs leave them: most ran, some failed; a tick a minute for each job, the newest an hour ago.
@@ -74,17 +75,17 @@ def questions(store: PostgresStore) -> dict[str, Question]:
         await store.release(ends, replica=replica)
 
     return {
-        "history, the newest page": lambda: store.ticks(TickFilter(), app=_APP, limit=50),
-        "history of one job": lambda: store.ticks(TickFilter(job_id="job 00042"), app=_APP, limit=50),
+        "history, the newest page": lambda: store.ticks(TickFilter(), app=_APP, limit=_PAGE),
+        "history of one job": lambda: store.ticks(TickFilter(job_id="job 00042"), app=_APP, limit=_PAGE),
         "why, one tick": lambda: store.tick(known, app=_APP),
         "claim and release of 100": claim,
         "(no bar) failed ones, the newest page": lambda: store.ticks(
-            TickFilter(verdicts=(Verdict.FAILED,)), app=_APP, limit=50
+            TickFilter(verdicts=(Verdict.FAILED,)), app=_APP, limit=_PAGE
         ),
         "(no bar) lost ones, of which there are none": lambda: store.ticks(
-            TickFilter(verdicts=(Verdict.LOST,)), app=_APP, limit=50
+            TickFilter(verdicts=(Verdict.LOST,)), app=_APP, limit=_PAGE
         ),
-        "(no bar) running, none": lambda: store.ticks(TickFilter(running=True), app=_APP, limit=50),
+        "(no bar) running, none": lambda: store.ticks(TickFilter(running=True), app=_APP, limit=_PAGE),
     }
 
 
