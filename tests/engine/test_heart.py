@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from onebeat import Run, every
 from onebeat.errors import ClaimFailed, LeaseLost
-from onebeat.events import BeatFailed, ReplicaLapsed, TicksLost
+from onebeat.events import BeatFailed, FailedOver, ReplicaLapsed, TicksLost
 from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
 from onebeat.history import TickFilter
-from onebeat.model import Answer, Bid, Record, Release, Replica, Verdict
+from onebeat.model import Answer, Bid, Record, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from tests.engine.given import Gate, Given
 
@@ -251,3 +252,40 @@ async def test_who_stops_in_order_is_not_waited_for(given: Given) -> None:
         living = [replica for replica in await given.store.replicas(app="default") if not replica.dead_at]
         assert [replica.id for replica in living] == [one._session.here.replica.id]
     assert given.recorder.of(TicksLost) == []
+
+
+class Standby(Line):
+    """A server behind an address; one that knows nothing takes over."""
+
+    timeline = "00000001"
+
+    def take_over(self, store: MemoryStore) -> None:
+        self._store, self.timeline = store, "00000002"
+
+    async def beat(self, *, replica: Replica, now: Any, ttl: timedelta) -> Pulse:
+        return replace(await super().beat(replica=replica, now=now, ttl=ttl), timeline=self.timeline)
+
+
+async def test_what_a_server_that_takes_over_does_not_know_is_told_again(given: Given) -> None:
+    """F-DRIFT: after a failover to another timeline recent claims are asserted again, and it is said: a tick
+    that has run is won by nobody there, and what runs goes on."""
+    line, standby, gate = Standby(given.store), MemoryStore(clock=given.clock), Gate()
+    scheduler = given.scheduler(line, ttl=TTL)
+    scheduler.add("ended", every(60), lambda: None)
+    scheduler.add("runs", every(60), gate.named("runs"))
+    async with scheduler:
+        await given.clock.advance(seconds=60)
+        [ended] = given.recorder.ran("ended")
+        line.take_over(standby)
+        await given.clock.advance(seconds=TTL)
+        rival = Replica("default", "rival", "rival")
+        bids = [
+            Bid(Tick(job_id, ended), f"rival {job_id}", timedelta(hours=1)) for job_id in ("ended", "runs")
+        ]
+        answers = await standby.claim(bids, replica=rival, timeout=timedelta(seconds=1))
+        assert [answer.won for answer in answers] == [False, False]
+        [told] = given.recorder.of(FailedOver)
+        assert (told.timeline, told.asserted, told.lost) == ("00000002", 2, ())
+        gate.open()
+        await given.clock.advance(seconds=1)
+        assert len(given.recorder.ran("runs")) == 1
