@@ -1,10 +1,8 @@
 """Recurring jobs inside replicated Python services: every tick fires on exactly one replica."""
 
-from onebeat.alerts.alarm import Alarm
-from onebeat.alerts.alert import Alert
-from onebeat.alerts.healthchecks import Healthchecks
-from onebeat.alerts.sentry import Sentry
-from onebeat.alerts.webhook import Webhook
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from onebeat.background import Background
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, SystemClock
@@ -41,6 +39,22 @@ from onebeat.schedules.hourly import hourly
 from onebeat.schedules.local import is_local_time
 from onebeat.schedules.parse import parse
 from onebeat.single import run
+
+if TYPE_CHECKING:
+    from onebeat.alerts.alarm import Alarm
+    from onebeat.alerts.alert import Alert
+    from onebeat.alerts.healthchecks import Healthchecks
+    from onebeat.alerts.sentry import Sentry
+    from onebeat.alerts.webhook import Webhook
+
+# Loaded when first asked for: most programs start without them.
+_LATER = {
+    "Alarm": "onebeat.alerts.alarm",
+    "Alert": "onebeat.alerts.alert",
+    "Healthchecks": "onebeat.alerts.healthchecks",
+    "Sentry": "onebeat.alerts.sentry",
+    "Webhook": "onebeat.alerts.webhook",
+}
 
 __all__ = [
     "Alarm",
@@ -90,3 +104,9 @@ __all__ = [
     "run",
     "weekdays",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

@@ -12,8 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from onebeat.alarms import Watching
-from onebeat.alerts.alarm import Alarm
-from onebeat.alerts.alerts import Alerts
 from onebeat.background import Background
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
@@ -45,6 +43,8 @@ from onebeat.schedules.parse import schedule_of
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
+
+    from onebeat.alerts.alarm import Alarm
 
 
 class Scheduler(JobDecorators):
@@ -114,6 +114,8 @@ class Scheduler(JobDecorators):
         self._closes_store = self._store is not store
         self._check_limits()
         self._jobs: dict[str, Job] = {}
+        from onebeat.alerts.alerts import Alerts  # not needed to import onebeat
+
         self._alerts = Alerts(alarms, self._store, lambda event: self._relay(event))
         self._relay = Relay(
             (LogObserver(logger), self._otel(meter, tracer), *self._alerts.observers, *observers),
