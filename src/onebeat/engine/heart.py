@@ -105,7 +105,7 @@ class Heart:
         self._timeline = pulse.timeline
         if pulse.healthy and pulse.suspects:
             await self._bury()
-        await self._there(self._members.feel, pulse)
+        self._post(self._members.feel, pulse)
         if self._agreement is not None:
             for disagreement in await self._agreement.look(pulse):
                 self._post(self._here.observe, disagreement)
@@ -131,7 +131,7 @@ class Heart:
             )
         )
         self._joined = True
-        await self._there(self._members.join, registered)
+        self._post(self._members.join, registered)
 
     async def _come_back(self) -> None:
         """Declared dead while it was away, it lives on under another name, with what is still its own."""
@@ -146,7 +146,7 @@ class Heart:
     async def _bury(self) -> None:
         buried = await self._ask(lambda: self._store.bury(replica=self._here.replica, ttl=self._ttl))
         if buried:
-            await self._there(self._members.mourn, buried)
+            self._post(self._members.mourn, buried)
 
     async def _pause(self, seconds: float) -> None:
         """Until the next beat is due, somebody asks for something, or there is something to tell."""
