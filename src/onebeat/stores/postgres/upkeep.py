@@ -101,7 +101,7 @@ WITH asked AS MATERIALIZED (
        SET watermark = greatest(job.floor, (
                SELECT max(tick.scheduled_at) FROM {ticks} AS tick
                 WHERE tick.app = job.app AND tick.job_id = job.job_id AND tick.token IS NOT NULL
-                  AND tick.scheduled_at <= clock_timestamp()))
+                  AND NOT tick.triggered AND tick.scheduled_at <= clock_timestamp()))
       FROM asked
      WHERE job.app = asked.app AND job.job_id = asked.job_id
        AND job.watermark > clock_timestamp()

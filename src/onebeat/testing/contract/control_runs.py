@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from onebeat.control import withdrawal
-from onebeat.model import Ruling, Verdict, Wanted
+from onebeat.model import Ruling, Tick, Verdict, Wanted
 from onebeat.testing.contract.asking import EASTERN, NO_TEXTS, STRANGE, Asking, refused
 from onebeat.testing.contract.bidding import HOUR
 
@@ -210,3 +210,13 @@ class CancelRules(Asking):
         await self.won(tick)
         assert await self.cancel(app=f"{self.app}-other") == []
         assert (await self.recorded(tick)).wanted is None
+
+    async def test_repair_takes_no_trigger_for_a_tick_of_the_schedule(self) -> None:
+        """C-EARLY: a trigger never moved the watermark: what lies before it can still be won."""
+        await self.register("report")
+        ahead = Tick("report", await self.store_time() + 0.9 * self.tolerance)
+        await self.run(ahead)
+        triggered = await self.trigger()
+        assert (await self.bid_triggered(triggered, None)).won
+        assert await self.store.repair(app=self.app, job_id="report")
+        assert (await self.bid(Tick("report", triggered.scheduled_at - timedelta(milliseconds=1)))).won
