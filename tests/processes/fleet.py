@@ -59,6 +59,14 @@ class Story:
     def overtaken(self) -> set[Tick]:
         return accounting.overtaken(self.notes, self.ledger, TOLERANCE)
 
+    def starts(self, job_id: str) -> list[Entry]:
+        """Of its bodies, oldest first."""
+        return [entry for entry in self.ledger if entry.job_id == job_id and entry.mark is Mark.START]
+
+    def ends(self, job_id: str) -> list[Entry]:
+        """Of its bodies, oldest first."""
+        return [entry for entry in self.ledger if entry.job_id == job_id and entry.mark is Mark.END]
+
     def lost_with(self, replica: str) -> set[Tick]:
         return accounting.lost_with(replica, self.ledger, self.notes)
 
@@ -104,8 +112,10 @@ class Fleet:
 
     def replica_in_a_run(self, job_id: str) -> str:
         """Whoever begins the next run of *job_id*, told at once."""
-        seen = len(self._starts(job_id))
-        return wait_for(lambda: self._starts(job_id)[seen:], f"a run of {job_id}", self.logs)[0].replica
+        seen = len(self.story().starts(job_id))
+        return wait_for(lambda: self.story().starts(job_id)[seen:], f"a run of {job_id}", self.logs)[
+            0
+        ].replica
 
     def story(self) -> Story:
         return Story.of(self.orders[0])
@@ -146,14 +156,11 @@ class Fleet:
     def _ready(self) -> set[str]:
         return {note.replica for note in self.story().notes if note.kind is Kind.READY}
 
-    def _starts(self, job_id: str) -> list[Entry]:
-        ledger = read_ledger(self.orders[0].ledger)
-        return [entry for entry in ledger if entry.job_id == job_id and entry.mark is Mark.START]
-
 
 def wait_for_a_pause() -> None:
-    """Until half a second after a tick: none is just being claimed, and every body has ended."""
-    time.sleep((0.5 - time.time()) % 1)
+    """Until two thirds of a second after a tick: none is just being claimed, also by those whom it prefers
+    least but one, nor by a clock that leads by a fifth; and every body has ended."""
+    time.sleep((0.7 - time.time()) % 1)
 
 
 def wait_for(found: Callable[[], T], what: str, explain: Callable[[], str]) -> T:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
 from onebeat import Run, Scheduler, SystemClock, every
 from tests.processes.notes import NoteTaker
-from tests.processes.orders import ALLOWED, LEASE_MARGIN, LONG, PLAIN, PLAIN_SECONDS, QUICK, Orders
-from tests.processes.records import recorded
+from tests.processes.orders import (
+    ALLOWED,
+    BLOCKING,
+    ENDLESS,
+    LEASE_MARGIN,
+    LONG,
+    PLAIN,
+    PLAIN_SECONDS,
+    QUICK,
+    Orders,
+)
+from tests.processes.records import read_ledger, recorded
 
 
 class WrongClock(SystemClock):
@@ -48,7 +59,15 @@ def scheduler_on(store: object, orders: Orders) -> Scheduler:
         with recorded(orders.ledger, run, orders.label):
             run.wait(orders.timeout)
 
+    async def blocking(run: Run) -> None:
+        with recorded(orders.ledger, run, orders.label):
+            if sum(entry.job_id == run.job_id for entry in read_ledger(orders.ledger)) == 1:
+                time.sleep(3 * orders.ttl)  # noqa: ASYNC251 the wrong that it is there for
+
     scheduler.cron("0 0 29 2 *", job_id=LONG, timeout=60)(until_cancelled)
+    for job_id, body in {ENDLESS: until_cancelled, BLOCKING: blocking}.items():
+        if job_id in orders.too:
+            scheduler.add(job_id, every(1), body)
     for number in range(orders.crowd):
         scheduler.add(f"crowd {number:03}", every(2), at_once)
     on_lost: Any = orders.on_lost

@@ -22,6 +22,10 @@ TOLERANCE = timedelta(seconds=5)
 LONG = "long"
 """Never due in these tests; triggered, its body goes on until it is cancelled."""
 
+ENDLESS, BLOCKING = "endless", "blocking"
+"""For those whose orders have them too, due every second: a body that goes on until it is cancelled, and one
+that blocks its replica's loop for three times to live, but for the first time alone."""
+
 _VARIABLE = "ONEBEAT_TEST_ORDERS"
 
 
@@ -29,7 +33,7 @@ _VARIABLE = "ONEBEAT_TEST_ORDERS"
 class Orders:
     """`handle`: how the app hands its database over; `skew`: by how many seconds the replica leads;
     `ttl` and `timeout` are the scheduler's; `on_lost` is the jobs'; `crowd` jobs more are due every two
-    seconds."""
+    seconds; `too` names others."""
 
     folder: str
     label: str
@@ -41,6 +45,7 @@ class Orders:
     timeout: float = TIMEOUT
     on_lost: str = "skip"
     crowd: int = 0
+    too: tuple[str, ...] = ()
 
     @property
     def ledger(self) -> Path:

@@ -26,7 +26,9 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """*replica* was at the start, or the end, of the body of this tick, at true time `stamp`."""
+    """*replica* was at the start, or the end, of the body of this tick, at true time `stamp`.
+
+    `cause` is why its run had been cancelled by then; empty for one that had not."""
 
     job_id: str
     scheduled_at: datetime
@@ -35,6 +37,7 @@ class Entry:
     stamp: datetime
     fence: int
     pid: int = 0
+    cause: str = ""
 
     @property
     def tick(self) -> Tick:
@@ -92,6 +95,7 @@ def recorded(ledger: Path, run: Run, replica: str) -> Iterator[None]:
             stamp=true_time(),
             fence=run.fence or 0,
             pid=os.getpid(),
+            cause=type(run.cause).__name__ if run.cause else "",
         )
 
     append(ledger, at(Mark.START))

@@ -66,13 +66,13 @@ def skipped(
 
 def test_owed_is_what_every_replica_saw_from_start_to_stop() -> None:
     notes = [note(Kind.READY, 0.2, "r0"), note(Kind.READY, 1.7, "r1")]
-    notes += [note(Kind.STOPPING, 4.5, "r0"), note(Kind.STOPPING, 4.6, "r1")]
+    notes += [note(Kind.STOPPING, 4.7, "r0"), note(Kind.STOPPING, 4.8, "r1")]
     assert accounting.owed(["quick"], notes) == [tick(2), tick(3), tick(4)]
 
 
 def test_owed_goes_by_each_replicas_own_clock() -> None:
     notes = [note(Kind.READY, 0.2, "r0"), note(Kind.READY, 0.2, "r1", shown=3.2)]
-    notes += [note(Kind.STOPPING, 6.5, "r0"), note(Kind.STOPPING, 6.5, "r1", shown=9.5)]
+    notes += [note(Kind.STOPPING, 6.7, "r0"), note(Kind.STOPPING, 6.7, "r1", shown=9.7)]
     assert accounting.owed(["quick"], notes) == [tick(4), tick(5), tick(6)]
 
 

@@ -2,63 +2,88 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from datetime import timedelta
+from typing import Any
 
 from onebeat import Tick
-from onebeat.connect import connect
-from onebeat.history import MOST_ROWS, RunHistory, TickFilter, TickRecord
+from onebeat.history import MOST_ROWS, TickFilter, TickRecord
 from onebeat.model import Verdict
+from tests.processes.asking import APP, asked
+from tests.processes.orders import TIMEOUT
 from tests.processes.records import Entry, Mark
 
 _OF_A_RUN = (Verdict.RAN, Verdict.FAILED, Verdict.TIMED_OUT)
-_OF_NONE = (Verdict.MISSED, Verdict.OVERLAPPED, Verdict.PAUSED, Verdict.EARLY, Verdict.CLAIM_ERROR)
 
 
 def read_history(store_url: str) -> dict[Tick, TickRecord]:
-    """Every row, through the same side that the command line reads."""
-    return asyncio.run(_read(store_url))
+    """Every row, page by page, through the same side that the command line reads."""
+    rows: list[TickRecord] = asked(store_url, _all_rows)
+    history = {row.tick: row for row in rows}
+    assert len(history) == len(rows), "a tick came up twice"
+    return history
 
 
-async def _read(store_url: str) -> dict[Tick, TickRecord]:
-    store: Any = connect(store_url)
-    history = cast(RunHistory, store)
-    rows: dict[Tick, TickRecord] = {}
-    after = None
-    try:
-        while True:
-            page = await history.ticks(TickFilter(), app="default", limit=MOST_ROWS, after=after)
-            rows |= {row.tick: row for row in page.rows}
-            after = page.next
-            if after is None:
-                return rows
-    finally:
-        await store.close()
+async def _all_rows(history: Any) -> list[TickRecord]:
+    page = await history.ticks(TickFilter(), app=APP, limit=MOST_ROWS)
+    rows = list(page.rows)
+    while page.next is not None:
+        page = await history.ticks(TickFilter(), app=APP, limit=MOST_ROWS, after=page.next)
+        rows += page.rows
+    return rows
 
 
 def unaccounted(owed: Collection[Tick], history: Mapping[Tick, TickRecord]) -> list[Tick]:
-    """The owed ticks without a verdict, of those that a later won and ended tick of their job has passed."""
-    newest: dict[str, Tick] = {}
-    for tick in sorted(tick for tick, row in history.items() if row.verdict in _OF_A_RUN):
-        newest[tick.job_id] = tick
-    passed = (tick for tick in owed if tick.job_id in newest and tick < newest[tick.job_id])
+    """The owed ticks without a verdict, of those that a later won and ended tick of their job has passed;
+    and all of a job of which no tick has been won and ended."""
+    newest = {tick.job_id: tick for tick in sorted(history) if history[tick].verdict in _OF_A_RUN}
+    passed = (tick for tick in owed if tick.job_id not in newest or tick < newest[tick.job_id])
     return sorted(tick for tick in passed if tick not in history or history[tick].verdict is None)
 
 
 def denied(ledger: Sequence[Entry], history: Mapping[Tick, TickRecord]) -> list[tuple[Tick, Verdict]]:
-    """Verdicts that the ledger denies: "ran" of what no body ended, or none of a run of what one began."""
-    began = {entry.tick for entry in ledger if entry.mark is Mark.START}
-    ended = {entry.tick for entry in ledger if entry.mark is Mark.END}
-    wrong = []
-    for tick, row in history.items():
-        if (row.verdict is Verdict.RAN and tick not in ended) or (row.verdict in _OF_NONE and tick in began):
-            wrong.append((tick, row.verdict))
-    return wrong
+    """Verdicts that the ledger denies: of a run whose body its replica never began, of none where somebody
+    did, "ran" of a body that has not ended, anything but that of one that ended in time, not cancelled.
+
+    "lost" alone is never denied here: a replica may die between the end of a body and its release."""
+    tales: dict[Tick, list[Entry]] = defaultdict(list)
+    for entry in ledger:
+        tales[entry.tick].append(entry)
+    return [
+        (tick, row.verdict)
+        for tick, row in history.items()
+        if row.verdict is not None and not _agree(tales[tick], row.verdict, row.replica)
+    ]
+
+
+def _agree(tale: list[Entry], verdict: Verdict, replica: str | None) -> bool:
+    began = {entry.replica: entry.stamp for entry in tale if entry.mark is Mark.START}
+    ended = {entry.replica: entry for entry in tale if entry.mark is Mark.END}
+    if verdict in _OF_A_RUN and replica not in began:
+        return False
+    match verdict:
+        case Verdict.LOST:
+            return True
+        case Verdict.RAN:
+            return replica in ended
+        case Verdict.TIMED_OUT | Verdict.FAILED | Verdict.CANCELLED:
+            # A body that ends with its timeout may not have heard of it.
+            late = timedelta(seconds=TIMEOUT) if verdict is Verdict.TIMED_OUT else timedelta.max
+            return all(end.cause or end.stamp - began[name] >= late for name, end in ended.items())
+        case _:
+            return not began
+
+
+def lost(history: Mapping[Tick, TickRecord]) -> set[Tick]:
+    """What the survivors found lost."""
+    return {tick for tick, row in history.items() if row.verdict is Verdict.LOST}
 
 
 def assert_accounted(owed: Collection[Tick], ledger: Sequence[Entry], store_url: str, log: str) -> None:
-    """F-VERDICT: the sum of the verdicts is what was owed, and none of them is denied by the ledger."""
+    """F-VERDICT: every tick owed has its one verdict, and none of them is denied by the ledger; nothing is
+    lost, for nobody has been declared dead."""
     history = read_history(store_url)
     assert unaccounted(owed, history) == [], log
     assert denied(ledger, history) == [], log
+    assert lost(history) == set(), log
