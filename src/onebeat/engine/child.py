@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from onebeat.clock import SystemClock
 from onebeat.engine.body import Body
-from onebeat.engine.child_words import Ending, Order, read_cause
+from onebeat.engine.child_words import TERMINATE, Ending, Order, read_cause
 from onebeat.engine.run import Run
 from onebeat.engine.target import Target
 
@@ -38,30 +38,38 @@ def main(fd: int) -> None:
     run = order.run()
     terminated = _Terminated(run)
     os.register_at_fork(after_in_child=lambda: _forget(connection))
-    threading.Thread(target=_listen, args=(stream, run), name="onebeat-lifeline", daemon=True).start()
+    threading.Thread(
+        target=_listen, args=(stream, run, terminated), name="onebeat-lifeline", daemon=True
+    ).start()
     ending = Ending.of(_performed(order, run, terminated))
     with suppress(OSError):  # a parent that has gone is noticed by the lifeline
         connection.sendall(ending.line())
 
 
 class _Terminated:
-    """SIGTERM: the body has been told and goes on all the same. A plain one has its cause raised wherever it
-    is; an `async def` has had its CancelledError and may still be tidying up.
+    """SIGTERM on the parent's order: the body has been told and goes on all the same. A plain one has its
+    cause raised wherever it is; an `async def` has had its CancelledError and may still be tidying up.
 
-    Before it was told it means nothing: who stops a whole group of processes has asked the parent as well.
+    From anybody else it means nothing: who stops a whole group of processes has asked the parent as well.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._pid = os.getpid()
+        self._ordered = False
         self.in_plain_body = False
         signal.signal(signal.SIGTERM, self)
+
+    def order(self) -> None:
+        """From the lifeline's thread: a signal to the main one interrupts whatever that waits for."""
+        self._ordered = True
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._pid:  # in a copy that the body has forked it means what it always means
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        elif self.in_plain_body and self._run.cause is not None:
+        elif self.in_plain_body and self._ordered and self._run.cause is not None:
             self.in_plain_body = False  # once: what it does in its `finally` goes on
             raise self._run.cause
 
@@ -98,9 +106,12 @@ async def _on_loop(body: Body, run: Run) -> None:
         run.when_cancelled(None)
 
 
-def _listen(stream: BinaryIO, run: Run) -> None:
+def _listen(stream: BinaryIO, run: Run, terminated: _Terminated) -> None:
     with suppress(OSError):
         while line := stream.readline():
+            if line == TERMINATE:
+                terminated.order()
+                continue
             with suppress(RuntimeError):  # the body's loop has just been closed
                 run.cancel(read_cause(line))
     _end_all()

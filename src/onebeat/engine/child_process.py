@@ -10,7 +10,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from onebeat.engine.child_words import Ending, Order, cause_line
+from onebeat.engine.child_words import TERMINATE, Ending, Order, cause_line
 from onebeat.errors import Cancelled, ChildFailed
 
 
@@ -51,14 +51,12 @@ class ChildProcess:
         """Let the body know that it is cancelled."""
         with self._lock:
             self._cause = cause
-            if self._connection is not None:
-                self._send(self._connection, cause)
+            self._send(cause_line(cause))
 
     def terminate(self) -> None:
-        """SIGTERM, for a body that does not listen."""
+        """Have it send itself SIGTERM, for a body that does not listen: after the cause, in this order."""
         with self._lock:
-            if self._pid is not None:
-                os.kill(self._pid, signal.SIGTERM)
+            self._send(TERMINATE)
 
     def kill(self) -> None:
         """SIGKILL, with all that the body has started; one that is just being started, as soon as it is."""
@@ -77,17 +75,18 @@ class ChildProcess:
         with self._lock:
             self._connection = connection
             if self._cause is not None:
-                self._send(connection, self._cause)
+                self._send(cause_line(self._cause))
 
     def _kill_group(self) -> None:
         if self._pid is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._pid, signal.SIGKILL)
 
-    def _send(self, connection: socket.socket, cause: Cancelled) -> None:
-        # One that does not even read its order is not waited for: it will be killed.
-        with suppress(OSError):
-            connection.send(cause_line(cause), socket.MSG_DONTWAIT)
+    def _send(self, line: bytes) -> None:
+        if self._connection is not None:
+            # One that does not even read its order is not waited for: it will be killed.
+            with suppress(OSError):
+                self._connection.send(line, socket.MSG_DONTWAIT)
 
     def _reaped(self, process: subprocess.Popen[bytes]) -> int:
         """Its exit code. It ends before it is reaped, and in between it ceases to be signalled."""

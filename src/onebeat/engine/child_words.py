@@ -98,6 +98,10 @@ def _line(words: object) -> bytes:
     return json.dumps(words).encode() + b"\n"
 
 
+TERMINATE = _line("terminate")
+"""Said after the cause, to a body that has not ended by then."""
+
+
 def _text(error: BaseException) -> str:
     try:
         return str(error)

@@ -98,7 +98,7 @@ async def listens_on_a_loop(run: Run) -> None:
 
 def sleeps(run: Run) -> None:
     """Hears nothing, but lets itself be interrupted."""
-    told(run, "began")
+    told(run, "began", os.getpid())
     try:
         time.sleep(60)
     finally:
