@@ -84,15 +84,17 @@ def fences_fallen(job_id: str, ledger: Sequence[Entry]) -> list[Tick]:
 
 
 def lost_with(replica: str, ledger: Sequence[Entry], notes: Sequence[Note]) -> set[Tick]:
-    """What a killed replica took with it: of each job, the newest tick it had, if its body did not end."""
+    """What a killed replica took with it: what it held, if its body did not end."""
+    ended = {entry.tick for entry in ledger if entry.mark is Mark.END}
+    return held_by(replica, ledger, notes) - ended
+
+
+def held_by(replica: str, ledger: Sequence[Entry], notes: Sequence[Note]) -> set[Tick]:
+    """What a killed replica may have held: of each job, the newest tick it had."""
     taken = {entry.tick for entry in ledger if entry.replica == replica}
     # It may have died between its claim and the body: then only the others know of the claim.
     taken |= {note.tick for note in notes if note.tick is not None and note.claimed_by == replica}
-    ended = {entry.tick for entry in ledger if entry.mark is Mark.END}
-    newest: dict[str, Tick] = {}
-    for tick in sorted(taken):
-        newest[tick.job_id] = tick
-    return set(newest.values()) - ended
+    return set({tick.job_id: tick for tick in sorted(taken)}.values())
 
 
 def blocked_by(holding: Collection[Tick], notes: Sequence[Note], lease: timedelta) -> set[Tick]:

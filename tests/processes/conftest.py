@@ -14,7 +14,7 @@ MINUTES = 180.0
 
 
 @pytest.fixture(
-    params=[pytest.param(8.0, id="seconds"), pytest.param(MINUTES, id="minutes", marks=pytest.mark.soak)]
+    params=[pytest.param(6.0, id="seconds"), pytest.param(MINUTES, id="minutes", marks=pytest.mark.soak)]
 )
 def span(request: pytest.FixtureRequest) -> float:
     """Seconds for a fleet to run undisturbed; a fault comes on top."""

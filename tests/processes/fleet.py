@@ -70,6 +70,9 @@ class Story:
     def lost_with(self, replica: str) -> set[Tick]:
         return accounting.lost_with(replica, self.ledger, self.notes)
 
+    def held_by(self, replica: str) -> set[Tick]:
+        return accounting.held_by(replica, self.ledger, self.notes)
+
     def blocked_by(self, holding: set[Tick]) -> set[Tick]:
         return accounting.blocked_by(holding, self.notes, LEASE)
 

@@ -108,6 +108,12 @@ def test_a_killed_replica_takes_only_its_newest_tick_with_it() -> None:
     assert accounting.lost_with("r0", ledger, []) == {tick(2)}
 
 
+def test_a_killed_replica_may_not_have_given_back_what_it_had_ended() -> None:
+    ledger = [*ran(1), *ran(2), *ran(3, "r1")]
+    assert accounting.held_by("r0", ledger, []) == {tick(2)}
+    assert accounting.lost_with("r0", ledger, []) == set()
+
+
 def test_a_tick_claimed_but_never_begun_is_lost_with_its_replica() -> None:
     notes = [skipped(3, "claimed", "r1", claimed_by="r0")]
     assert accounting.lost_with("r0", ran(2), notes) == {tick(3)}

@@ -44,14 +44,14 @@ def test_a_death_costs_a_job_a_time_to_live_and_a_period(mortal: list[Orders]) -
     is lost, and every other has its verdict."""
     with Fleet(mortal) as fleet:
         victim, killed_at = killed_in_a_run(fleet)
-        time.sleep(TTL + 4)
+        time.sleep(TTL + 3)
         story = fleet.stop()
     assert story.twice == [], fleet.logs()
     later = [entry.stamp for entry in story.starts(PLAIN) if entry.stamp > killed_at]
     assert min(later) <= killed_at + timedelta(seconds=TTL) + PERIOD + MACHINE, fleet.logs()
     history = read_history(mortal[0].store)
+    assert story.lost_with(victim) <= lost(history) <= story.held_by(victim), fleet.logs()
     assert PLAIN in {tick.job_id for tick in lost(history)}, fleet.logs()
-    assert lost(history) <= story.lost_with(victim), fleet.logs()
     assert unaccounted(story.owed, history) == [], fleet.logs()
     assert denied(story.ledger, history) == []
 
@@ -60,7 +60,7 @@ def test_a_lost_tick_runs_again_once_where_its_job_asks_for_it(mortal: list[Orde
     """C-CRASH: on_lost="rerun": the next attempt, on another replica."""
     with Fleet([replace(order, on_lost="rerun") for order in mortal]) as fleet:
         victim, _ = killed_in_a_run(fleet)
-        time.sleep(TTL + 4)
+        time.sleep(TTL + 3)
         story = fleet.stop()
     history = read_history(mortal[0].store)
     again = [row for row in history.values() if row.attempt > 1]
@@ -68,7 +68,7 @@ def test_a_lost_tick_runs_again_once_where_its_job_asks_for_it(mortal: list[Orde
         fleet.logs()
     )
     assert all(row.replica != victim for row in again)
-    ends = [entry.tick for entry in story.ledger if entry.mark is Mark.END]
+    ends = [entry.tick for entry in story.ledger if entry.mark is Mark.END and entry.replica != victim]
     assert len(ends) == len(set(ends))
     assert unaccounted(story.owed, history) == [], fleet.logs()
     assert denied(story.ledger, history) == []

@@ -38,10 +38,10 @@ def crowd_of(story: Story, since: datetime, until: datetime) -> list[Entry]:
 
 def test_three_replicas_run_even_shares_although_one_clock_leads(database: str, tmp_path: Path) -> None:
     """C-FAIR: within 20 % of even over a thousand ticks and more, with a clock that leads by 200 ms."""
-    orders = with_a_crowd(with_skews(orders_for(3, database, tmp_path), 0.2), 150)
+    orders = with_a_crowd(with_skews(orders_for(3, database, tmp_path), 0.2), 200)
     with Fleet(orders) as fleet:
         ready = datetime.now(UTC)
-        time.sleep(17)
+        time.sleep(13)
         story = fleet.stop()
     crowd = crowd_of(story, ready + SOON, datetime.now(UTC))
     shares = Counter(entry.replica for entry in crowd)
