@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,6 +28,15 @@ def asked(store_url: str, ask: Callable[[Any], Awaitable[Any]]) -> Any:
             await store.close()
 
     return asyncio.run(asking())
+
+
+def wait_until_known(store_url: str, job_id: str) -> None:
+    """Until a replica has registered the job, a moment after its start, and hears what is asked."""
+    deadline = time.monotonic() + 30
+    while asked(store_url, lambda store: store.job(job_id, app=APP)) is None:
+        assert time.monotonic() < deadline, f"nobody has registered {job_id}"
+        time.sleep(0.1)
+    time.sleep(1)
 
 
 def pause(store_url: str, target: Target) -> None:
