@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from onebeat import Run, Scheduler
-from onebeat.cli.lines import plain, span, table
+from onebeat.cli.lines import in_json, plain, span, table
 from onebeat.cli.wellness import Fleet
 from onebeat.cli.why import Known, explained
 from onebeat.history import JobState, ReplicaState, TickRecord
@@ -151,6 +151,8 @@ def test_trigger_waits_for_the_verdict_of_a_living_fleet(onebeat: Onebeat, url: 
         ("history", "memory://", "a", "b"),
         ("history", "memory://", "--since", "yesterday"),
         ("history", "memory://", "--since", "2027-03-01T12:00"),
+        ("history", "memory://", "--since", "99999999999d"),
+        ("pause", "memory://", "report", "--until", "9999999d"),
         ("history", "memory://", "--after", "nonsense"),
         ("history", "memory://", "--verdict", "fine"),
         ("why", "memory://", "report"),
@@ -178,6 +180,20 @@ def test_what_a_terminal_would_obey_is_written_out() -> None:
     assert plain(HOSTILE) == "it's\\x1b[31m red"
     assert plain("a\nb\t\u202e", 80) == "a\\nb\\t\\u202e"
     assert plain("x" * 100, 10) == "x" * 9 + "…"
+
+
+def test_json_holds_nothing_that_a_terminal_would_obey_and_reads_back_in_full() -> None:
+    hostile = "é \x1b[2J \x9b31m \u202e \U000e0001 \ud800\n"
+    told = in_json({hostile: [hostile]})
+    assert all(char.isprintable() or char == "\n" for char in told)
+    assert "é" in told
+    assert json.loads(told) == {hostile: [hostile]}
+
+
+def test_why_knows_the_last_instant_that_there_is(onebeat: Onebeat) -> None:
+    told = onebeat("why", "memory://", "report", "9999-12-31T23:59:59Z")
+    assert told.code == 0
+    assert "ever registered" in told.lines[0]
 
 
 def test_a_table_fits_its_width_whatever_stands_in_it() -> None:

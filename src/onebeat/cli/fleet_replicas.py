@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
 import click
 
 from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words
-from onebeat.cli.lines import as_json, instant, plain, span, table
+from onebeat.cli.lines import as_json, in_json, instant, plain, span, table
 from onebeat.cli.targets import asked
 from onebeat.drift import disagreements
 from onebeat.history import ReplicaState
@@ -37,7 +36,7 @@ def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | Non
     found = [str(one) for one in disagreements(replicas, now=now)]
     if show_json:
         told = {"replicas": [as_json(replica) for replica in replicas], "disagreements": found}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(in_json(told))
         return
     for line in table(_HEADINGS, (cells(replica, now) for replica in replicas)):
         click.echo(line)

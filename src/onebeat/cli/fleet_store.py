@@ -66,13 +66,13 @@ def checked_app(app: str) -> str:
 
 def read_instant(option: str, text: str, now: datetime, *, ahead: bool = False) -> datetime:
     """An instant in ISO 8601 with its zone, or a span such as 90s, 15m, 2h or 3d: *ahead* of now, or ago."""
-    span = _SPANS.get(text[-1:])
-    if span and text[:-1].isdecimal():
-        seconds = timedelta(seconds=int(text[:-1]) * span)
-        return now + seconds if ahead else now - seconds
+    unit = _SPANS.get(text[-1:])
     try:
+        if unit and text[:-1].isdecimal():
+            span = timedelta(seconds=int(text[:-1]) * unit)
+            return now + span if ahead else now - span
         instant = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         instant = None
     if instant is None or instant.tzinfo is None:
         expected = "an instant with its zone (2027-03-28T09:00+02:00) or a span (90s, 15m, 2h, 3d)"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, read_instant, split_words
-from onebeat.cli.lines import TICK_HEADINGS, as_json, plain, table, tick_cells
+from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, plain, table, tick_cells
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
 from onebeat.history import MOST_ROWS, TickFilter
@@ -65,7 +63,7 @@ def command(
     page = asked(store, store.ticks(which, app=checked_app(app), limit=limit, after=after))
     if show_json:
         told = {"rows": [as_json(row) for row in page.rows], "next": page.next}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(in_json(told))
         return
     for line in table(TICK_HEADINGS, map(tick_cells, page.rows)):
         click.echo(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -82,6 +83,13 @@ def as_json(record: Any) -> dict[str, Any]:
         tick = fields.pop("tick")
         fields = {**tick, **fields, "lateness": record.lateness, "duration": record.duration}
     return fields
+
+
+def in_json(told: Any) -> str:
+    """*told* as readable JSON in which, too, nothing is left that a terminal would obey."""
+    text = json.dumps(told, indent=2, ensure_ascii=False)
+    # What is not printable stands inside a string, but for the ends of lines.
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
 
 
 def _jsonable(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from onebeat.cli.fleet_store import asking_options, checked_app, fleet_options, fleet_store, read_instant
+from onebeat.cli.lines import instant, plain
 from onebeat.cli.pausing import named_target, target_options
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
@@ -37,4 +38,4 @@ def command(
     end = None if until is None else read_instant("--until", until, SystemClock().now(), ahead=True)
     store = fleet_store(store_url, schema)
     asked(store, store.pause(target, app=checked_app(app), by=by, reason=reason, until=end))
-    click.echo(f"paused {target}{'' if end is None else f' until {end.isoformat()}'}")
+    click.echo(plain(f"paused {target}{'' if end is None else f' until {instant(end)}'}", 400))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from onebeat.cli.fleet_store import asking_options, checked_app, fleet_options, fleet_store
+from onebeat.cli.lines import plain
 from onebeat.cli.pausing import named_target, target_options
 from onebeat.cli.targets import asked
 
@@ -32,4 +33,4 @@ def command(
     store_url, target = named_target(words, prefix, everything)
     store = fleet_store(store_url, schema)
     ended = asked(store, store.resume(target, app=checked_app(app), by=by, reason=reason))
-    click.echo(f"resumed {target}" if ended else f"{target}: was not paused")
+    click.echo(plain(f"resumed {target}" if ended else f"{target}: was not paused", 400))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import click
 
 from onebeat.cli.fleet_store import FleetView, checked_app, fleet_options, fleet_store, split_words
-from onebeat.cli.lines import TICK_HEADINGS, as_json, instant, plain, table, tick_cells
+from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, instant, plain, table, tick_cells
 from onebeat.cli.targets import asked
 from onebeat.cli.wellness import Fleet
 from onebeat.history import END_OF_TIME, MOST_ROWS, JobState, TickFilter
@@ -43,7 +42,7 @@ def command(
             "jobs": [as_json(job) for job in fleet.jobs],
             "running": [as_json(record) for record in fleet.running],
         }
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(in_json(told))
     else:
         for line in told_lines(fleet):
             click.echo(line)

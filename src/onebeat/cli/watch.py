@@ -53,7 +53,8 @@ async def _watch(store: FleetView, app: str, seconds: int | None) -> None:
                     click.echo(plain(f"onebeat: {error}", 400), err=True)
                 else:
                     show(page.rows)
-                await clock.sleep(_LOOK)
+                left = _LOOK if ends_at is None else ends_at - clock.monotonic()
+                await clock.sleep(max(0.0, min(_LOOK, left)))
     finally:
         await store.close()
 

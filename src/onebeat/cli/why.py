@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,10 +16,10 @@ from onebeat.cli.fleet_store import (
     read_instant,
     split_words,
 )
-from onebeat.cli.lines import as_json, instant, plain, span, verdict_of
+from onebeat.cli.lines import as_json, in_json, instant, plain, span, verdict_of
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.history import JobState, TickFilter, TickRecord
+from onebeat.history import END_OF_TIME, JobState, TickFilter, TickRecord
 from onebeat.model import Tick, Verdict, checked_name
 
 _WORDS = {
@@ -70,7 +69,7 @@ def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | Non
     if show_json:
         near = [as_json(record) for record in (known.before, known.after) if record is not None]
         told = {"tick": known.record and as_json(known.record), "nearest": near, "words": lines}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(in_json(told))
         return
     for line in lines:
         click.echo(plain(line, 400))
@@ -82,7 +81,7 @@ async def _gathered(store: FleetView, tick: Tick, app: str) -> Known:
     if record is None:
         before = await _next_to(store, TickFilter(job_id=tick.job_id, until=tick.scheduled_at), app)
         for hours in (1, 24, 24 * 7, 24 * 366):
-            until = tick.scheduled_at + timedelta(hours=hours)
+            until = tick.scheduled_at + min(timedelta(hours=hours), END_OF_TIME - tick.scheduled_at)
             later = TickFilter(job_id=tick.job_id, since=tick.scheduled_at, until=until)
             page = await store.ticks(later, app=app, limit=1_000)
             if page.rows:
