@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,9 +16,10 @@ import pytest
 
 from onebeat import Run, Scheduler
 from onebeat.cli.lines import in_json, plain, span, table
+from onebeat.cli.status import told_lines
 from onebeat.cli.wellness import Fleet
 from onebeat.cli.why import Known, explained
-from onebeat.history import JobState, ReplicaState, TickRecord
+from onebeat.history import END_OF_TIME, JobState, ReplicaState, TickRecord
 from onebeat.model import Tick, Verdict
 
 Onebeat = Callable[..., Any]
@@ -248,6 +250,8 @@ def test_why_a_tick_without_a_row_is_told_as_far_as_it_is_known() -> None:
     hour = timedelta(hours=1)
     assert "ever registered" in told_of(NOON - hour, job=None)[0]
     assert "still to come" in told_of(NOON + hour)[0]
+    assert len(told_of(NOON + hour, job=job(paused_until=NOON + hour))) == 2  # the schedule beside it
+    assert "will not run" in told_of(NOON + hour, job=job(paused_until=NOON + 2 * hour))[1]
     assert "first registered" in told_of(NOON - timedelta(days=2))[0]
     assert "paused" in told_of(NOON - hour, job=job(paused_until=NOON + hour))[0]
     assert "history begins" in told_of(NOON - hour, after=record(NOON))[0]
@@ -269,3 +273,22 @@ def test_a_fleet_is_well_until_somebody_fails_or_nobody_lives() -> None:
     assert [one.job_id for one in fleet.failing] == ["worse", "report"]
     assert fleet.troubles == ["2 of 2 jobs fail"]
     assert Fleet(NOON, (), (), ()).troubles == ["no replica lives"]
+
+
+def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out() -> None:
+    dead = ReplicaState("id", "web-2", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
+    paused = job(job_id="asleep", paused_until=END_OF_TIME)
+    untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(25)]
+    running = record(NOON, None, started_at=None, finished_at=None)
+    lines = list(told_lines(Fleet(NOON, (dead,), (paused, *untried), (running,))))
+    assert lines[:2] == [
+        "not well: no replica lives",
+        "0 replicas live, 1 died of late; 26 jobs, 1 running, 1 paused",
+    ]
+    heads = [line.split("  ")[0] for before, line in pairwise(lines) if not before]
+    assert heads == ["dead", "paused", "never succeeded", "job"]
+    assert lines[lines.index("") + 2].split() == ["web-2", *["2027-03-01", "12:00:00Z"] * 2]
+    assert sum(line.startswith("new-") for line in lines) == 20
+    assert "and 5 more: --json tells all" in lines
+    assert lines[-1].split()[:4] == ["report", "2027-03-01", "12:00:00Z", "running"]
+    assert all(len(line) <= 80 for line in lines)

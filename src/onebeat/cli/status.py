@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -10,7 +10,7 @@ from onebeat.cli.fleet_store import FleetView, checked_app, fleet_options, fleet
 from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, instant, plain, table, tick_cells
 from onebeat.cli.targets import asked
 from onebeat.cli.wellness import Fleet
-from onebeat.history import END_OF_TIME, MOST_ROWS, JobState, TickFilter
+from onebeat.history import END_OF_TIME, MOST_ROWS, OF_LATE, JobState, TickFilter
 
 _MOST_SHOWN = 20
 
@@ -59,36 +59,47 @@ async def gathered(store: FleetView, app: str) -> Fleet:
         after = page.next
         if after is None:
             break
-    held = {job.job_id for job in jobs if job.holder is not None}
-    running = await store.ticks(TickFilter(running=True), app=app, limit=MOST_ROWS) if held else None
-    replicas = await store.replicas(app=app)
-    return Fleet(await store.store_time(), tuple(replicas), tuple(jobs), running.rows if running else ())
+    now = await store.store_time()
+    # Jobs that may overlap hold nothing. Without a bound the store would look through the whole history.
+    since = None if any(job.holder for job in jobs) else now - OF_LATE
+    running = await store.ticks(TickFilter(running=True, since=since), app=app, limit=MOST_ROWS)
+    return Fleet(now, tuple(await store.replicas(app=app)), tuple(jobs), running.rows)
 
 
 def told_lines(fleet: Fleet) -> Iterator[str]:
     """The worst first."""
     state = f"not well: {'; '.join(fleet.troubles)}" if fleet.troubles else "well"
     yield plain(state, 400)
-    dead = len(fleet.replicas) - len(fleet.living)
     yield (
-        f"{len(fleet.living)} replicas live, {dead} died of late; {len(fleet.jobs)} jobs,"
+        f"{len(fleet.living)} replicas live, {len(fleet.dead)} died of late; {len(fleet.jobs)} jobs,"
         f" {len(fleet.running)} running, {len(fleet.paused)} paused"
     )
-    if fleet.failing:
-        yield ""
-        rows = (
-            [job.job_id, str(job.failures), job.last_verdict or "-", instant(job.last_success_at)]
+    yield from _section(
+        ("failing", "in a row", "last", "last success"),
+        [
+            (job.job_id, str(job.failures), job.last_verdict or "-", instant(job.last_success_at))
             for job in fleet.failing
-        )
-        yield from table(("failing", "in a row", "last", "last success"), rows)[: _MOST_SHOWN + 1]
-    if fleet.paused:
-        yield ""
-        yield from table(("paused", "until"), ([job.job_id, _end(job)] for job in fleet.paused))[
-            : _MOST_SHOWN + 1
-        ]
-    if fleet.running:
-        yield ""
-        yield from table(TICK_HEADINGS, map(tick_cells, fleet.running))[: _MOST_SHOWN + 1]
+        ],
+    )
+    yield from _section(
+        ("dead", "last beat", "declared"),
+        [(replica.label, instant(replica.beat_at), instant(replica.dead_at)) for replica in fleet.dead],
+    )
+    yield from _section(("paused", "until"), [(job.job_id, _end(job)) for job in fleet.paused])
+    yield from _section(
+        ("never succeeded", "first seen"), [(job.job_id, instant(job.first_seen)) for job in fleet.untried]
+    )
+    yield from _section(TICK_HEADINGS, [tick_cells(record) for record in fleet.running])
+
+
+def _section(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table after an empty line, if there is anything to show; how many rows were left out."""
+    if not rows:
+        return
+    yield ""
+    yield from table(headings, rows[:_MOST_SHOWN])
+    if len(rows) > _MOST_SHOWN:
+        yield f"and {len(rows) - _MOST_SHOWN} more: --json tells all"
 
 
 def _end(job: JobState) -> str:

@@ -29,6 +29,17 @@ class Fleet:
         return sorted((job for job in self.jobs if job.failures), key=lambda job: (-job.failures, job.job_id))
 
     @property
+    def dead(self) -> Sequence[ReplicaState]:
+        """Those that died of late, the latest first."""
+        gone = [replica for replica in self.replicas if replica.dead_at is not None]
+        return sorted(gone, key=lambda replica: replica.dead_at or self.now, reverse=True)
+
+    @property
+    def untried(self) -> Sequence[JobState]:
+        """Jobs that never succeeded, and do not count among the failing: new ones, mostly."""
+        return [job for job in self.jobs if job.last_success_at is None and not job.failures]
+
+    @property
     def paused(self) -> Sequence[JobState]:
         return [job for job in self.jobs if job.paused_until is not None]
 

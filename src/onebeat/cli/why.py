@@ -132,6 +132,8 @@ def _without_record(known: Known) -> Iterator[str]:
         yield f"No replica of this app has ever registered a job {tick.job_id!r}."
     elif tick.scheduled_at > known.now:
         yield "That is still to come."
+        if job.paused_until is not None and tick.scheduled_at < job.paused_until:
+            yield "As things stand it will not run: the job is paused until then, and longer."
     elif tick.scheduled_at < job.first_seen:
         yield f"The job was first registered at {instant(job.first_seen)}, after that instant."
     elif job.paused_until is not None:
