@@ -17,6 +17,7 @@ from tests.processes.orders import (
     PLAIN,
     PLAIN_SECONDS,
     QUICK,
+    SELDOM,
     Orders,
 )
 from tests.processes.records import read_ledger, recorded
@@ -65,12 +66,16 @@ def scheduler_on(store: object, orders: Orders) -> Scheduler:
                 time.sleep(3 * orders.ttl)  # noqa: ASYNC251 the wrong that it is there for
 
     scheduler.cron("0 0 29 2 *", job_id=LONG, timeout=60)(until_cancelled)
-    for job_id, body in {ENDLESS: until_cancelled, BLOCKING: blocking}.items():
+    on_lost: Any = orders.on_lost
+    for job_id, seconds, body in (
+        (ENDLESS, 1, until_cancelled),
+        (BLOCKING, 1, blocking),
+        (SELDOM, 5, for_a_while),
+    ):
         if job_id in orders.too:
-            scheduler.add(job_id, every(1), body)
+            scheduler.add(job_id, every(seconds), body, on_lost=on_lost)
     for number in range(orders.crowd):
         scheduler.add(f"crowd {number:03}", every(2), at_once)
-    on_lost: Any = orders.on_lost
     scheduler.every(1, job_id=QUICK, on_lost=on_lost)(at_once)
     scheduler.every(1, job_id=PLAIN, on_lost=on_lost)(for_a_while)
     scheduler.every(1, job_id=ALLOWED, overlap="allow", on_lost=on_lost)(at_once)

@@ -26,6 +26,9 @@ ENDLESS, BLOCKING = "endless", "blocking"
 """For those whose orders have them too, due every second: a body that goes on until it is cancelled, and one
 that blocks its replica's loop for three times to live, but for the first time alone."""
 
+SELDOM = "seldom"
+"""For those whose orders have it too: like the plain one, but due only every five seconds."""
+
 _VARIABLE = "ONEBEAT_TEST_ORDERS"
 
 

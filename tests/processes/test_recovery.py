@@ -13,7 +13,7 @@ from onebeat.model import Verdict
 from tests.processes import accounting
 from tests.processes.asking import cancel, trigger
 from tests.processes.fleet import Fleet, wait_for
-from tests.processes.orders import BLOCKING, ENDLESS, LONG, PLAIN, Orders, orders_for
+from tests.processes.orders import BLOCKING, ENDLESS, LONG, PLAIN, SELDOM, Orders, orders_for
 from tests.processes.records import Kind, Mark
 from tests.processes.verdicts import assert_accounted, denied, lost, read_history, unaccounted
 from tests.servers.postgres import Postgres
@@ -31,10 +31,10 @@ def mortal(orders: list[Orders]) -> list[Orders]:
     return [replace(order, ttl=TTL, timeout=3600.0) for order in orders[:3]]
 
 
-def killed_in_a_run(fleet: Fleet) -> tuple[str, datetime]:
-    """Whoever began the next run of the job in a thread, and when it was killed; once all are healthy."""
+def killed_in_a_run(fleet: Fleet, job_id: str = PLAIN) -> tuple[str, datetime]:
+    """Whoever began the job's next run, in a thread, and when it was killed; once all are healthy."""
     time.sleep(UNTIL_HEALTHY)
-    victim = fleet.replica_in_a_run(PLAIN)
+    victim = fleet.replica_in_a_run(job_id)
     fleet.kill(victim)
     return victim, datetime.now(UTC)
 
@@ -57,14 +57,14 @@ def test_a_death_costs_a_job_a_time_to_live_and_a_period(mortal: list[Orders]) -
 
 
 def test_a_lost_tick_runs_again_once_where_its_job_asks_for_it(mortal: list[Orders]) -> None:
-    """C-CRASH: on_lost="rerun": the next attempt, on another replica."""
-    with Fleet([replace(order, on_lost="rerun") for order in mortal]) as fleet:
-        victim, _ = killed_in_a_run(fleet)
+    """C-CRASH: on_lost="rerun": the next attempt, on another replica, for the job's next tick is far."""
+    with Fleet([replace(order, on_lost="rerun", too=(SELDOM,)) for order in mortal]) as fleet:
+        victim, _ = killed_in_a_run(fleet, SELDOM)
         time.sleep(TTL + 3)
         story = fleet.stop()
     history = read_history(mortal[0].store)
     again = [row for row in history.values() if row.attempt > 1]
-    assert [(row.attempt, row.verdict) for row in again if row.tick.job_id == PLAIN] == [(2, Verdict.RAN)], (
+    assert [(row.attempt, row.verdict) for row in again if row.tick.job_id == SELDOM] == [(2, Verdict.RAN)], (
         fleet.logs()
     )
     assert all(row.replica != victim for row in again)
