@@ -49,11 +49,6 @@ def resume(store_url: str, target: Target) -> bool:
     return was_paused
 
 
-def is_known(store_url: str, job_id: str) -> bool:
-    """Whether some replica has registered the job: each does so after its start."""
-    return asked(store_url, lambda store: store.job(job_id, app=APP)) is not None
-
-
 def trigger(store_url: str, job_id: str) -> Tick:
     """The tick that will tell."""
     tick: Tick = asked(store_url, lambda store: store.trigger(job_id, force=False, **_ASK))

@@ -12,7 +12,7 @@ from onebeat import Tick
 from onebeat.control import Target
 from onebeat.model import Verdict
 from tests.processes.accounting import owed_between
-from tests.processes.asking import BY, REASON, cancel, is_known, pause, resume, trigger, wait_until_known
+from tests.processes.asking import BY, REASON, cancel, pause, resume, trigger, wait_until_known
 from tests.processes.fleet import Fleet, Story, wait_for, wait_for_a_pause
 from tests.processes.orders import LONG, PLAIN, QUICK, Orders, orders_for, with_skews
 from tests.processes.records import Entry, Mark
@@ -109,7 +109,6 @@ def test_a_run_is_triggered_and_cancelled_from_another_process(database: str, tm
     """F-PAUSE: both reach the fleet within two seconds, long before the next beat."""
     with Fleet(orders_for(3, database, tmp_path)) as fleet:
         wait_until_known(database, LONG)
-        wait_for(lambda: is_known(database, LONG), "the job to be registered", fleet.logs)
         triggered_at = datetime.now(UTC)
         tick: Tick = trigger(database, LONG)
         [start] = wait_for(lambda: fleet.story().starts(LONG), "the trigger", fleet.logs)
