@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Self
 
@@ -29,6 +30,7 @@ class LossyProxy:
         self._server_port = postgres.port
         self._loses = loses
         self.lost_wins: set[Tick] = set()
+        self._connections: set[asyncio.Task[None] | None] = set()
 
     async def __aenter__(self) -> Self:
         self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -37,12 +39,15 @@ class LossyProxy:
 
     async def __aexit__(self, *_: object) -> None:
         self._listening.close()
+        # All of them end, for whoever came through here has gone: else they outlive the test's loop.
+        await asyncio.gather(*(task for task in self._connections if task is not None))
 
     def dsn(self, database: str) -> str:
         # In plain text, because the proxy must read what passes through it.
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        self._connections.add(asyncio.current_task())
         server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
         asked = bytearray()
         ways = {
@@ -53,8 +58,10 @@ class LossyProxy:
         for way in ways:
             way.cancel()
         await asyncio.gather(*ways, return_exceptions=True)
-        to_server.close()
-        to_client.close()
+        for writer in (to_server, to_client):
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _answer(
         self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter, asked: bytearray
