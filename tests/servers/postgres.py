@@ -38,22 +38,7 @@ class Postgres:
         self.folder = own_folder("onebeat-postgres-")
         self._settings = {**_SETTINGS, **settings}
         self._program: Program | None = None
-        data = self.folder / "data"
-        run(
-            [
-                _binary("initdb"),
-                "-D",
-                data,
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-            ]
-        )
+        self._fill(self.folder / "data")
 
     def __enter__(self) -> Self:
         self.start()
@@ -100,12 +85,33 @@ class Postgres:
         lines = (self.folder / "log.txt").read_text(errors="replace").splitlines()
         return [line.removeprefix(f"{database} ") for line in lines if line.startswith(f"{database} ")]
 
+    def _fill(self, data: Path) -> None:
+        options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        run([_binary("initdb"), "-D", data, *options])
+
     def _answers(self) -> bool:
         try:
             psycopg.connect(self.dsn(), connect_timeout=2).close()
         except psycopg.OperationalError:
             return False
         return True
+
+
+class Standby(Postgres):
+    """A server that follows *primary*, which may name it in synchronous_standby_names, until it is promoted."""
+
+    def __init__(self, primary: Postgres, *, name: str = "standby") -> None:
+        self._primary = f"host=127.0.0.1 port={primary.port} user=postgres application_name={name}"
+        super().__init__()
+
+    def promote(self) -> None:
+        """Return when it can be written; from then on it has a timeline of its own."""
+        [(done,)] = self.run("SELECT pg_promote()")
+        assert done
+
+    def _fill(self, data: Path) -> None:
+        options = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
+        run([_binary("pg_basebackup"), "-D", data, "-d", self._primary, *options])
 
 
 def _binary(name: str) -> str:
