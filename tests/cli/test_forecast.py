@@ -99,7 +99,7 @@ def test_a_stampede_over_the_threshold_is_a_problem() -> None:
     assert list(problems(found, None)) == []
 
 
-def test_a_timeout_above_the_period_and_a_local_zone_are_notes() -> None:
+def test_a_timeout_above_the_period_is_a_note() -> None:
     scheduler = scheduler_with(slow="* * * * *")
     scheduler.add("slower", "* * * * *", nothing, timeout=300)
     scheduler.add("loose", "* * * * *", nothing, timeout=300, overlap="allow")
@@ -128,6 +128,19 @@ def test_check_fails_on_problems_and_says_what_to_do(onebeat: Onebeat, app: str)
     assert [line.split(":")[0] for line in told.lines] == ["problem", "problem", "6 jobs, 2 problems"]
     found = json.loads(onebeat("check", app, "--json").out)
     assert [(one["level"], one["job_id"]) for one in found] == [("problem", "never")]
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+@pytest.mark.parametrize("command", ["simulate", "check"])
+def test_an_id_reaches_the_terminal_only_as_what_can_be_shown(
+    onebeat: Onebeat, app: str, tmp_path: Path, command: str, words: tuple[str, ...]
+) -> None:
+    right_to_left = "\u202e"
+    text = APP.replace('"never"', f'"{right_to_left}never"')
+    (tmp_path / "app_with_odd_id.py").write_text(text)
+    told = onebeat(command, "app_with_odd_id:scheduler", *words)
+    assert right_to_left not in told.out
+    assert "\\u202e" in told.out
 
 
 @pytest.mark.parametrize(

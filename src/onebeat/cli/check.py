@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
 import click
 
 from onebeat.cli.application import load_scheduler
 from onebeat.cli.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
+from onebeat.cli.lines import in_json, instant, plain
 from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
 from onebeat.schedules.dues import due_after
-from onebeat.schedules.timetable import Timetable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,7 @@ def command(
 
     Importing the module has refused what cannot be: two jobs of one id, wrong schedules, unknown zones.
     Beyond that: jobs that are never due, more ticks at one instant than --most-at-once; and as notes, which
-    fail no check, jobs that may still run when their next tick comes, and schedules in the zone of whatever
-    machine they run on.
+    fail no check, jobs that may still run when their next tick comes.
     Exits with 1 when a problem was found.
     """
     with redirect_stdout(sys.stderr):  # what the module prints as it is imported is no part of the answer
@@ -63,10 +61,10 @@ def command(
         ) from None
     found = [*problems(ahead, most_at_once), *notes(jobs, now)]
     if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        click.echo(in_json([asdict(one) for one in found]))
     else:
         for one in found:
-            click.echo(f"{one.level}: {one.what}")
+            click.echo(plain(f"{one.level}: {one.what}", 400))
         click.echo(f"{len(jobs)} jobs, {sum(one.level == 'problem' for one in found)} problems")
     context.exit(1 if any(one.level == "problem" for one in found) else 0)
 
@@ -76,12 +74,11 @@ def problems(ahead: Forecast, most_at_once: int | None) -> Iterator[Finding]:
     for job_id in ahead.never:
         yield Finding("problem", job_id, f"{job_id!r} is never due: correct its schedule, or remove it")
     if most_at_once is not None and ahead.at_once > most_at_once and ahead.at_once_at is not None:
-        at = f"{ahead.at_once_at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
         yield Finding(
             "problem",
             None,
-            f"{ahead.at_once} ticks fall due at {at}, more than {most_at_once}: spread them, with H in "
-            "the cron text (extended=True), or jitter=",
+            f"{ahead.at_once} ticks fall due at {instant(ahead.at_once_at)}, more than {most_at_once}: "
+            "spread them, with H in the cron text (extended=True), or jitter=",
         )
 
 
@@ -95,12 +92,6 @@ def notes(jobs: Collection[Job], now: datetime) -> Iterator[Finding]:
                 job.id,
                 f"{job.id!r} comes every {period} and may run for {timeout or 'ever'}: ticks that come "
                 "meanwhile are skipped; give it a timeout below its period",
-            )
-        if isinstance(job.schedule, Timetable) and job.schedule.tz == "local":
-            yield Finding(
-                "note",
-                job.id,
-                f"{job.id!r} is due by the zone of each machine: name the zone, or they may differ",
             )
 
 

@@ -99,4 +99,6 @@ def _jsonable(value: Any) -> Any:
         return value.total_seconds()
     if isinstance(value, dict):
         return {key: _jsonable(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return [_jsonable(one) for one in value]
     return value

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import click
 
 from onebeat.cli.application import load_scheduler
 from onebeat.cli.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
+from onebeat.cli.lines import as_json, in_json, instant, plain
 from onebeat.clock import SystemClock
 
 
@@ -29,9 +29,9 @@ from onebeat.clock import SystemClock
 @click.option(
     "--usual", type=click.FloatRange(0), default=0.0, show_default=True, help="Seconds that the others take."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "show_json", is_flag=True, help="One JSON object.")
 def command(
-    application: str, replicas: int, days: int, given: tuple[str, ...], usual: float, as_json: bool
+    application: str, replicas: int, days: int, given: tuple[str, ...], usual: float, show_json: bool
 ) -> None:
     """See the load that jobs will bring, in virtual time.
 
@@ -59,9 +59,11 @@ def command(
         raise click.UsageError(
             f"--days {days}: more than {MOST_INSTANTS:,} instants; look less far"
         ) from None
-    click.echo(
-        json.dumps(asdict(found), indent=2, default=_text, ensure_ascii=False) if as_json else _told(found)
-    )
+    if show_json:
+        click.echo(in_json(as_json(found)))
+    else:
+        for line in _told(found):
+            click.echo(plain(line, 400))
 
 
 def _duration(text: str) -> tuple[str, float]:
@@ -74,10 +76,10 @@ def _duration(text: str) -> tuple[str, float]:
     raise click.UsageError(f"--duration {text!r}: expected JOB=SECONDS")
 
 
-def _told(found: Forecast) -> str:
-    lines = [f"{found.ticks:,} ticks from {_minute(found.since)} to {_minute(found.until)}"]
+def _told(found: Forecast) -> Sequence[str]:
+    lines = [f"{found.ticks:,} ticks from {instant(found.since)} to {instant(found.until)}"]
     if found.at_once_at is not None:
-        lines.append(f"most at one instant: {found.at_once:,}, at {_minute(found.at_once_at)}")
+        lines.append(f"most at one instant: {found.at_once:,}, at {instant(found.at_once_at)}")
     lines.append(f"instants with more than one: {found.collisions:,}")
     if found.together:
         lines.append(f"most runs together: {found.together:,}")
@@ -85,28 +87,20 @@ def _told(found: Forecast) -> str:
         f"shares of {len(found.shares)} replicas: {', '.join(f'{share:.1%}' for share in found.shares)}"
     )
     lines += [
-        f"busy minute {_minute(minute.at)}: {minute.ticks:,} ticks ({', '.join(map(_plain, minute.jobs[:3]))}"
-        f"{', …' if len(minute.jobs) > 3 else ''})"
+        f"busy minute {instant(minute.at)}: {minute.ticks:,} ticks ({_some(minute.jobs)})"
         for minute in found.busiest
     ]
-    lines += [f"never due: {_plain(job_id)}" for job_id in found.never]
+    lines += [f"never due: {plain(job_id, 40)}" for job_id in found.never]
     lines += [
-        f"overlap: {count:,} ticks of {_plain(job_id)} come while the run before goes on"
+        f"overlap: {count:,} ticks of {plain(job_id, 40)} come while the run before goes on"
         for job_id, count in sorted(found.skipped.items(), key=lambda item: -item[1])
     ]
     lines += [
-        f"clocks: {_plain(job_id)}: {text}" for job_id, texts in found.surprises.items() for text in texts
+        f"clocks: {plain(job_id, 40)}: {text}" for job_id, texts in found.surprises.items() for text in texts
     ]
-    return "\n".join(lines)
+    return lines
 
 
-def _minute(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
-
-
-def _plain(job_id: str) -> str:
-    return job_id if len(job_id) <= 40 else f"{job_id[:39]}…"
-
-
-def _text(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+def _some(job_ids: Sequence[str]) -> str:
+    shown = [plain(job_id, 40) for job_id in job_ids[:3]]
+    return ", ".join([*shown, "…"] if len(job_ids) > 3 else shown)
