@@ -98,7 +98,7 @@ class Postgres:
 
 
 class Standby(Postgres):
-    """A server that follows *primary*, which may name it in synchronous_standby_names, until it is promoted."""
+    """A server that follows *primary* until it is promoted; `synchronous_standby_names` may name it."""
 
     def __init__(self, primary: Postgres, *, name: str = "standby") -> None:
         self._primary = f"host=127.0.0.1 port={primary.port} user=postgres application_name={name}"
