@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ Facts = Mapping[str, Any]
 
 _LEAST_POSTGRES = 130_000
 _MANY_DEAD_ROWS = 100_000
+_LONG = timedelta(hours=1)
 _OLD = timedelta(days=31)
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 
@@ -38,6 +40,12 @@ class Finding:
     advice: str = ""
 
 
+def is_askable(facts: Facts) -> bool:
+    """Whether a store on PostgreSQL can be asked about its fleet without making or changing a table."""
+    usable = all(table["there"] and table["granted"] for table in facts["tables"].values())
+    return usable and facts["schema_version"] == facts["newest_version"]
+
+
 def diagnose_postgres(facts: Facts, *, here: datetime) -> Iterator[Finding]:
     """*here* is this machine's clock at the moment at which `now` was the server's."""
     yield _version(facts)
@@ -48,7 +56,8 @@ def diagnose_postgres(facts: Facts, *, here: datetime) -> Iterator[Finding]:
     yield _pooler(facts)
     yield from _replication(facts)
     yield _clock((here - facts["now"]).total_seconds())
-    yield _vacuum(facts)
+    yield from _indexes(facts)
+    yield from _vacuum(facts)
 
 
 def diagnose_sqlite(facts: Facts) -> Iterator[Finding]:
@@ -84,12 +93,16 @@ def diagnose_fleet(
     living = [replica for replica in replicas if replica.dead_at is None]
     if not found:
         yield Finding(Level.OK, "agreement", f"{len(living)} living replicas agree")
+    gone = [replica.label for replica in replicas if replica.dead_at is not None]
+    if gone:
+        told = f"died within a day: {', '.join(gone)}"
+        yield Finding(Level.WARNING, "replicas", told, "killed, frozen or cut off: see their logs")
     for job_id in ahead:
         yield Finding(
             Level.ERROR,
             "watermark",
             f"job {job_id!r} was claimed in the future: its ticks are refused until then",
-            f"set the clocks right, then: onebeat repair {job_id}",
+            f"set the clocks right, then: onebeat repair {shlex.quote(job_id)}",
         )
     if oldest is not None and now - oldest > _OLD:
         advice = "is a replica up? pruning is theirs; set retention= where so much is meant"
@@ -105,11 +118,22 @@ def _version(facts: Facts) -> Finding:
 
 
 def _tables(facts: Facts) -> Finding:
+    version, newest = facts["schema_version"], facts["newest_version"]
     missing = sorted(name for name, table in facts["tables"].items() if not table["there"])
+    migrate = "the first replica brings it up to date, or: onebeat migrate"
+    if version is None:
+        return Finding(Level.OK, "tables", "their schema version may not be read by this role")
+    if version > newest:
+        what = f"schema version {version}, newer than {newest}, the newest this release knows"
+        return Finding(Level.ERROR, "tables", what, "upgrade onebeat here")
+    if missing and version == newest:
+        what = f"missing, although schema version {version} was made: {', '.join(missing)}"
+        return Finding(Level.ERROR, "tables", what, "nobody makes them again: restore them from a backup")
     if missing:
-        what = f"missing: {', '.join(missing)}"
-        return Finding(Level.WARNING, "tables", what, "the first replica makes them, or: onebeat migrate")
-    return Finding(Level.OK, "tables", f"schema version {facts['schema_version']}")
+        return Finding(Level.WARNING, "tables", f"missing: {', '.join(missing)}", migrate)
+    if version < newest:
+        return Finding(Level.WARNING, "tables", f"schema version {version}, older than {newest}", migrate)
+    return Finding(Level.OK, "tables", f"schema version {version}")
 
 
 def _privileges(facts: Facts) -> Finding:
@@ -154,16 +178,25 @@ def _pooler(facts: Facts) -> Finding:
 
 def _replication(facts: Facts) -> Iterator[Finding]:
     if facts["standby"]:
-        yield Finding(
-            Level.ERROR, "replication", "this is a standby: it cannot be written", "name the primary"
-        )
-    behind = [name for name, state in facts["standbys"] if state not in ("sync", "quorum")]
-    if behind:
-        advice = "promoted while it lags, it has lost claims: ticks may run twice; make one synchronous"
-        told = f"asynchronous standbys: {', '.join(behind)}"
-        yield Finding(Level.WARNING, "replication", told, advice)
-    elif facts["standbys"]:
-        yield Finding(Level.OK, "replication", f"{len(facts['standbys'])} synchronous standbys")
+        told = "this is a standby: it cannot be written"
+        yield Finding(Level.ERROR, "replication", told, "name the primary, or promote this one")
+        return
+    states = [state for _, state in facts["standbys"]]
+    behind = sorted(str(name) for name, state in facts["standbys"] if state in ("async", "potential"))
+    if None in states:
+        told = f"{len(states)} standbys; this role may not see whether they are synchronous"
+        yield Finding(Level.OK, "replication", told, "GRANT pg_monitor to this role to have it looked at")
+    elif facts["waits_for"] and not {"sync", "quorum"} & set(states):
+        told = f"commits wait for {facts['waits_for']}, and no such standby is attached"
+        advice = "attach it, or empty synchronous_standby_names: until then no claim is answered"
+        yield Finding(Level.ERROR, "replication", told, advice)
+    elif behind and len(behind) == len(states):
+        told = f"only asynchronous standbys: {', '.join(behind)}"
+        advice = "one that is promoted while it lags lacks claims, and their ticks may run twice; make one"
+        yield Finding(Level.WARNING, "replication", told, f"{advice} synchronous")
+    elif states:
+        told = f"{len(states)} standbys, {len(states) - len(behind)} of them synchronous"
+        yield Finding(Level.OK, "replication", told, "promote a synchronous one" if behind else "")
 
 
 def _clock(skew: float) -> Finding:
@@ -173,15 +206,41 @@ def _clock(skew: float) -> Finding:
     return Finding(Level.OK, "clock", told)
 
 
-def _vacuum(facts: Facts) -> Finding:
+def _indexes(facts: Facts) -> Iterator[Finding]:
+    there = [table for table in facts["tables"].values() if table["there"]]
+    missing = sorted(index for table in there for index in table["lacks"])
+    if missing:
+        advice = "claims grow slow without: make them as onebeat migrate --sql prints them"
+        yield Finding(Level.ERROR, "indexes", f"missing or invalid: {', '.join(missing)}", advice)
+
+
+def _vacuum(facts: Facts) -> Iterator[Finding]:
+    there = {name: table for name, table in facts["tables"].items() if table["there"]}
+    found = [*_autovacuum(facts, there), *_dead_rows(there), *_long_transaction(facts)]
+    size = sum(table["size"] for table in there.values())
+    yield from found or [Finding(Level.OK, "vacuum", f"the tables take {size:,} bytes")]
+
+
+def _autovacuum(facts: Facts, there: Facts) -> Iterator[Finding]:
+    advice = "turn it on: rows are updated all the time"
     if not facts["autovacuum"]:
-        return Finding(
-            Level.ERROR, "vacuum", "autovacuum is off", "turn it on: rows are updated all the time"
-        )
-    dead = {name: table["dead"] for name, table in facts["tables"].items() if table["there"]}
-    worst = max(dead, key=lambda name: dead[name], default=None)
-    if worst is not None and dead[worst] > _MANY_DEAD_ROWS and dead[worst] > facts["tables"][worst]["live"]:
-        advice = f"VACUUM {worst}; is a transaction open for very long?"
-        return Finding(Level.WARNING, "vacuum", f"{dead[worst]:,} dead rows in {worst}", advice)
-    size = sum(table["size"] for table in facts["tables"].values() if table["there"])
-    return Finding(Level.OK, "vacuum", f"the tables take {size:,} bytes")
+        yield Finding(Level.ERROR, "vacuum", "autovacuum is off", advice)
+    off = sorted(name for name, table in there.items() if not table["vacuumed"])
+    if off:
+        yield Finding(Level.ERROR, "vacuum", f"autovacuum is off for {', '.join(off)}", advice)
+
+
+def _dead_rows(there: Facts) -> Iterator[Finding]:
+    for name, table in there.items():
+        if table["dead"] > max(_MANY_DEAD_ROWS, table["live"]):
+            last = table["last_vacuum"]
+            when = "never vacuumed" if last is None else f"last vacuumed at {last:%Y-%m-%d %H:%M}Z"
+            told = f"{table['dead']:,} dead rows in {name}, {when}"
+            yield Finding(Level.WARNING, "vacuum", told, f"VACUUM {name}; does a transaction stay open?")
+
+
+def _long_transaction(facts: Facts) -> Iterator[Finding]:
+    if facts["longest"] > _LONG.total_seconds():
+        told = f"a transaction has been open for {facts['longest'] / 3600:.1f} h"
+        advice = "end it (see pg_stat_activity): no row that died since can be cleared away"
+        yield Finding(Level.WARNING, "vacuum", told, advice)

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite
+from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite, is_askable
 from onebeat.history import ReplicaState
 from onebeat.stores.postgres.schema import Tables
 from tests.servers.pgbouncer import PgBouncer
@@ -23,11 +23,15 @@ NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
 def facts(**other: Any) -> dict[str, Any]:
-    table = {"there": True, "granted": True, "live": 10, "dead": 0, "size": 8192}
+    table = {
+        "there": True, "granted": True, "lacks": [], "vacuumed": True,
+        "live": 10, "dead": 0, "last_vacuum": None, "size": 8192,
+    }  # fmt: skip
     sound: dict[str, Any] = {
         "version": 150_004, "isolation": "read committed", "synchronous_commit": "on", "fsync": True,
         "autovacuum": True, "standby": False, "standbys": [], "may_create": True, "now": NOON, "direct": True,
-        "schema_version": 1, "tables": {name: dict(table) for name in Tables().names},
+        "schema_version": 1, "newest_version": 1, "waits_for": "", "longest": 0.0,
+         "tables": {name: dict(table) for name in Tables().names},
     }  # fmt: skip
     return sound | other
 
@@ -48,7 +52,11 @@ def of_postgres(**other: Any) -> list[tuple[Level, str]]:
         ({"fsync": False}, Level.ERROR, "durability"),
         ({"autovacuum": False}, Level.ERROR, "vacuum"),
         ({"standby": True}, Level.ERROR, "replication"),
-        ({"standbys": [["one", "sync"], ["two", "async"]]}, Level.WARNING, "replication"),
+        ({"standbys": [["one", "async"]]}, Level.WARNING, "replication"),
+        ({"waits_for": "one", "standbys": [["two", "async"]]}, Level.ERROR, "replication"),
+        ({"longest": 7200.0}, Level.WARNING, "vacuum"),
+        ({"schema_version": 2}, Level.ERROR, "tables"),
+        ({"newest_version": 2}, Level.WARNING, "tables"),
         ({"now": NOON - timedelta(seconds=3)}, Level.WARNING, "clock"),
     ],
 )
@@ -65,15 +73,37 @@ def test_a_sound_server_has_nothing_wrong() -> None:
     assert of_postgres() == []
     assert of_postgres(standbys=[["one", "sync"]], direct=False, synchronous_commit="off") == []
     assert of_postgres(direct=None) == []
+    assert of_postgres(standbys=[["one", "sync"], ["two", "async"]], waits_for="one") == []
+    assert of_postgres(standbys=[["one", None]], waits_for="one") == []
 
 
 def test_tables_are_looked_at_one_by_one() -> None:
     tables = facts()["tables"]
     tables["onebeat_jobs"] |= {"there": False, "granted": False}
-    assert of_postgres(tables=tables) == [(Level.WARNING, "tables")]
+    assert of_postgres(tables=tables, schema_version=0) == [(Level.WARNING, "tables")]
     assert (Level.ERROR, "privileges") in of_postgres(tables=tables, may_create=False)
-    tables["onebeat_jobs"] |= {"there": True, "dead": 1_000_000}
-    assert of_postgres(tables=tables) == [(Level.ERROR, "privileges"), (Level.WARNING, "vacuum")]
+    assert of_postgres(tables=tables) == [(Level.ERROR, "tables")]  # nobody makes it again
+    tables["onebeat_jobs"] |= {
+        "there": True,
+        "dead": 1_000_000,
+        "vacuumed": False,
+        "lacks": ["onebeat_jobs_pkey"],
+    }
+    assert of_postgres(tables=tables) == [
+        (Level.ERROR, "privileges"),
+        (Level.ERROR, "indexes"),
+        (Level.ERROR, "vacuum"),
+        (Level.WARNING, "vacuum"),
+    ]
+
+
+def test_a_fleet_is_asked_only_where_that_changes_no_table() -> None:
+    assert is_askable(facts())
+    assert not is_askable(facts(schema_version=0))
+    assert not is_askable(facts(newest_version=2))
+    tables = facts()["tables"]
+    tables["onebeat_jobs"] |= {"granted": False}
+    assert not is_askable(facts(tables=tables))
 
 
 def test_a_file_is_looked_at() -> None:

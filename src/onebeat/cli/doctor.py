@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import click
 
 from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words
-from onebeat.cli.lines import plain
+from onebeat.cli.lines import WIDTH, in_json, plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite
+from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite, is_askable
+
+_LONGEST = 2_000
 
 
 @click.command("doctor")
@@ -37,13 +39,21 @@ def command(
     store = fleet_store(store_url, schema)
     found = asked(store, _examined(store, checked_app(app)))
     if show_json:
-        click.echo(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        click.echo(in_json([asdict(one) for one in found]))
     else:
         for one in found:
-            click.echo(plain(f"{one.level:7}  {one.subject}: {one.found}", 400))
-            if one.advice:
-                click.echo(plain(f"         -> {one.advice}", 400))
+            click.echo(_shown(one))
     context.exit(1 if any(one.level is Level.ERROR for one in found) else 0)
+
+
+def _shown(finding: Finding) -> str:
+    """The level before it, what to do below it, in lines that fit."""
+    lines = _wrapped(f"{finding.level:9}{finding.subject}: {finding.found}")
+    return "\n".join([*lines, *(_wrapped(f"{'':9}-> {finding.advice}") if finding.advice else [])])
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(plain(text, _LONGEST), WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 async def _examined(store: Any, app: str) -> Sequence[Finding]:
@@ -51,8 +61,8 @@ async def _examined(store: Any, app: str) -> Sequence[Finding]:
     if hasattr(store, "health"):
         facts = await store.health()
         found += diagnose_postgres(facts, here=SystemClock().now())
-        if not all(table["there"] and table["granted"] for table in facts["tables"].values()):
-            return found  # nothing more can be asked
+        if not is_askable(facts):
+            return found
     elif hasattr(store, "path"):
         found += diagnose_sqlite(await store.file_health(store.path))
     ahead, oldest = await store.fleet_health(app)
