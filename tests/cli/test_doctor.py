@@ -15,7 +15,7 @@ from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, di
 from onebeat.history import ReplicaState
 from onebeat.stores.postgres.schema import Tables
 from tests.servers.pgbouncer import PgBouncer
-from tests.servers.postgres import Postgres
+from tests.servers.postgres import Postgres, Standby
 
 Onebeat = Callable[..., Any]
 
@@ -179,6 +179,63 @@ def test_a_role_that_may_too_little_is_told(onebeat: Onebeat, postgres: Postgres
         admin.execute("CREATE ROLE patient LOGIN")
     code, found = told(onebeat, postgres.dsn(name, user="patient"))
     assert (code, found["privileges"][0]) == (1, "error")
+
+
+def test_tables_of_another_version_or_without_an_index_are_told_and_left_as_they_are(
+    onebeat: Onebeat, database: str
+) -> None:
+    assert onebeat("migrate", database).code == 0
+    with psycopg.connect(database, autocommit=True) as admin:
+        admin.execute("DROP INDEX onebeat_ticks_by_time")
+        admin.execute("ALTER TABLE onebeat_jobs SET (autovacuum_enabled = false)")
+        _, found = told(onebeat, database)
+        assert found["indexes"] == ("error", "missing or invalid: onebeat_ticks_by_time")
+        assert found["vacuum"] == ("error", "autovacuum is off for onebeat_jobs")
+        admin.execute("INSERT INTO onebeat_migrations VALUES (99, 'from the future')")
+        code, found = told(onebeat, database)
+        assert (code, found["tables"][0]) == (1, "error")
+        assert "newer than 1" in found["tables"][1]
+        admin.execute("DELETE FROM onebeat_migrations")
+        _, found = told(onebeat, database)
+        assert found["tables"] == ("warning", "schema version 0, older than 1")
+        assert admin.execute("SELECT count(*) FROM onebeat_migrations").fetchone() == (0,)
+
+
+def test_a_schema_of_its_own_is_looked_at(onebeat: Onebeat, database: str) -> None:
+    words = (database, "--schema", "of our's")
+    code, found = told(onebeat, *words)
+    assert (found["tables"][0], found["privileges"]) == ("warning", ("ok", "enough"))
+    assert onebeat("migrate", *words).code == 0
+    _, found = told(onebeat, *words)
+    assert (found["tables"][0], "indexes" in found) == ("ok", False)
+
+
+def test_a_server_with_a_standby_is_told_what_a_promotion_may_lose(onebeat: Onebeat) -> None:
+    """F-DRIFT: by the primary of an asynchronous one, and by one that waits for a standby that is not there;
+    a standby says what it is."""
+    with Postgres() as primary:
+        assert onebeat("migrate", primary.dsn()).code == 0
+        primary.run("CREATE ROLE patient LOGIN")
+        with Standby(primary, name="second") as standby:
+            _, found = told(onebeat, primary.dsn())
+            assert found["replication"] == ("warning", "only asynchronous standbys: second")
+            _, found = told(onebeat, primary.dsn(user="patient"))
+            assert found["replication"][0] == "ok"
+            assert "may not see" in found["replication"][1]
+            primary.run("ALTER SYSTEM SET synchronous_standby_names = 'second'")
+            primary.run("SELECT pg_reload_conf()")
+            eventually(lambda: told(onebeat, primary.dsn())[1]["replication"][0] == "ok")
+            code, found = told(onebeat, standby.dsn())
+            assert (code, found["replication"][0]) == (1, "error")
+        eventually(lambda: told(onebeat, primary.dsn())[1]["replication"][0] == "error")
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """The server takes up a setting, and sees a standby go, in its own time."""
+    for _ in range(1_000):
+        if holds():
+            return
+    raise AssertionError("it never came to that")
 
 
 def test_a_real_file_is_examined(onebeat: Onebeat, tmp_path: Path) -> None:
