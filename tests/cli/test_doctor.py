@@ -203,7 +203,7 @@ def test_tables_of_another_version_or_without_an_index_are_told_and_left_as_they
 
 def test_a_schema_of_its_own_is_looked_at(onebeat: Onebeat, database: str) -> None:
     words = (database, "--schema", "of our's")
-    code, found = told(onebeat, *words)
+    _, found = told(onebeat, *words)
     assert (found["tables"][0], found["privileges"]) == ("warning", ("ok", "enough"))
     assert onebeat("migrate", *words).code == 0
     _, found = told(onebeat, *words)
