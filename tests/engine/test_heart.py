@@ -289,3 +289,47 @@ async def test_what_a_server_that_takes_over_does_not_know_is_told_again(given: 
         gate.open()
         await given.clock.advance(seconds=1)
         assert len(given.recorder.ran("runs")) == 1
+
+
+class Lagging(Standby):
+    """While it follows, the standby hears of replicas and claims, but of no release."""
+
+    def __init__(self, store: MemoryStore, standby: MemoryStore) -> None:
+        super().__init__(store)
+        self._standby = standby
+        self.follows = True
+
+    async def join(self, registrations: Sequence[Registration], **more: Any) -> Sequence[Registered]:
+        await self._standby.join(registrations, **more)
+        return await super().join(registrations, **more)
+
+    async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
+        if self.follows:
+            await self._standby.claim(bids, replica=replica, timeout=timeout)
+        return await super().claim(bids, replica=replica, timeout=timeout)
+
+
+async def test_what_still_runs_on_the_standby_alone_is_not_in_the_way_of_what_runs(given: Given) -> None:
+    """F-DRIFT: a run that goes on is not cancelled because the standby missed the end of the one before."""
+    standby, gate = MemoryStore(clock=given.clock), Gate()
+    line = Lagging(given.store, standby)
+
+    async def body() -> None:
+        if not line.follows:
+            await gate.named("runs")()
+
+    scheduler = given.scheduler(line, ttl=TTL)
+    scheduler.add("job", every(60), body)
+    async with scheduler:
+        await given.clock.advance(seconds=60)
+        assert len(given.recorder.ran("job")) == 1
+        line.follows = False
+        await given.clock.advance(seconds=60)
+        assert gate.began == ["runs"]
+        line.take_over(standby)
+        await given.clock.advance(seconds=TTL)
+        [told] = given.recorder.of(FailedOver)
+        assert (gate.cancelled, told.lost) == ([], ())
+        gate.open()
+        await given.clock.advance(seconds=1)
+    assert gate.ended == ["runs"]
