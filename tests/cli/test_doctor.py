@@ -108,21 +108,21 @@ def test_a_fleet_is_asked_only_where_that_changes_no_table() -> None:
 
 def test_a_file_is_looked_at() -> None:
     sound = {
-        "check": "ok",
-        "library": "3.40",
-        "size": 1,
-        "journal": "wal",
-        "filesystem": "ext4",
-        "writable": True,
-    }
+        "check": "ok", "library": "3.40", "old_library": False, "there": True, "size": 1, "journal": "wal",
+        "filesystem": "ext4", "writable": True, "schema_version": 1, "newest_version": 1,
+    }  # fmt: skip
     assert bad(list(diagnose_sqlite(sound))) == []
-    for state in (
-        {"check": "row missing"},
-        {"journal": "delete"},
-        {"filesystem": "nfs4"},
-        {"writable": False},
+    for state, level in (
+        ({"check": "row missing"}, Level.ERROR),
+        ({"old_library": True}, Level.ERROR),
+        ({"filesystem": "nfs4"}, Level.ERROR),
+        ({"writable": False}, Level.ERROR),
+        ({"schema_version": 2}, Level.ERROR),
+        ({"journal": "delete"}, Level.WARNING),
+        ({"newest_version": 2}, Level.WARNING),
+        ({"there": False}, Level.WARNING),
     ):
-        assert [level for level, _ in bad(list(diagnose_sqlite(sound | state)))] == [Level.ERROR], state
+        assert [found for found, _ in bad(list(diagnose_sqlite(sound | state)))] == [level], state
 
 
 def test_a_fleet_is_looked_at() -> None:
@@ -238,10 +238,25 @@ def eventually(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to that")
 
 
-def test_a_real_file_is_examined(onebeat: Onebeat, tmp_path: Path) -> None:
-    code, found = told(onebeat, f"sqlite:///{tmp_path / 'jobs.db'}")
-    assert code == 0
-    assert {level for level, _ in found.values()} == {"ok"}
+def test_a_real_file_is_examined_and_left_as_it_is(onebeat: Onebeat, tmp_path: Path) -> None:
+    file = tmp_path / "jobs of ours.db"
+    code, found = told(onebeat, f"sqlite:///{file}")
+    assert (code, found["file"][0], file.exists()) == (0, "warning", False)
+    file.touch()
+    _, found = told(onebeat, f"sqlite:///{file}")
+    assert (found["tables"][0], file.stat().st_size) == ("warning", 0)
+    assert onebeat("migrate", f"sqlite:///{file}").code == 0
+    code, found = told(onebeat, f"sqlite:///{file}")
+    assert (code, {level for level, _ in found.values()}) == (0, {"ok"})
+    file.write_bytes(b"not a database, " * 500)
+    code, found = told(onebeat, f"sqlite:///{file}")
+    assert (code, found["file"][0]) == (1, "error")
+
+
+def test_the_words_fit_a_terminal(onebeat: Onebeat, database: str) -> None:
+    answer = onebeat("doctor", database)
+    assert max(map(len, answer.lines)) <= 80
+    assert any(line.startswith("         -> ") for line in answer.lines)
 
 
 def test_a_server_that_is_not_there_is_one_line_and_code_1(onebeat: Onebeat) -> None:

@@ -13,7 +13,15 @@ from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, spl
 from onebeat.cli.lines import WIDTH, in_json, plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite, is_askable
+from onebeat.doctor import (
+    Finding,
+    Level,
+    diagnose_fleet,
+    diagnose_postgres,
+    diagnose_sqlite,
+    is_askable,
+    is_file_askable,
+)
 
 _LONGEST = 2_000
 
@@ -30,8 +38,8 @@ def command(
 
     Of PostgreSQL: version, tables and privileges, isolation, durability, a pooler in between, replication,
     clocks and vacuum; of SQLite: the file and where it lies; of both: whether the replicas agree, jobs
-    claimed in the future, and how far the history reaches back. Changes nothing on PostgreSQL; an SQLite file
-    without tables gets them. Exits with 1 when there is an error.
+    claimed in the future, and how far the history reaches back. Changes nothing.
+    Exits with 1 when there is an error.
 
     STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL.
     """
@@ -57,14 +65,20 @@ def _wrapped(text: str) -> list[str]:
 
 
 async def _examined(store: Any, app: str) -> Sequence[Finding]:
+    from onebeat.stores.sqlite import SqliteStore
+    from onebeat.stores.sqlite.health import file_health
+
     found: list[Finding] = []
     if hasattr(store, "health"):
         facts = await store.health()
         found += diagnose_postgres(facts, here=SystemClock().now())
         if not is_askable(facts):
             return found
-    elif hasattr(store, "path"):
-        found += diagnose_sqlite(await store.file_health(store.path))
+    elif isinstance(store, SqliteStore):
+        facts = file_health(store.path)
+        found += diagnose_sqlite(facts)
+        if not is_file_askable(facts):
+            return found
     ahead, oldest = await store.fleet_health(app)
     replicas, now = await store.replicas(app=app), await store.store_time()
     return [*found, *diagnose_fleet(replicas, ahead, oldest, now=now)]

@@ -14,7 +14,7 @@ from onebeat.clock import SystemClock
 from onebeat.errors import StoreUnusable
 from onebeat.stores.sqlite.schema import migrate
 
-_LEAST_VERSION = (3, 24, 0)  # upserts came with it, in June 2018
+LEAST_VERSION = (3, 24, 0)  # upserts came with it, in June 2018
 
 
 def apply_migrations(path: str | os.PathLike[str], *, patience: float = 30.0) -> int:
@@ -33,8 +33,8 @@ def apply_migrations(path: str | os.PathLike[str], *, patience: float = 30.0) ->
 
 def check_version() -> None:
     """Raise StoreUnusable when the SQLite library is too old."""
-    if sqlite3.sqlite_version_info < _LEAST_VERSION:
-        least = ".".join(map(str, _LEAST_VERSION))
+    if sqlite3.sqlite_version_info < LEAST_VERSION:
+        least = ".".join(map(str, LEAST_VERSION))
         raise StoreUnusable(f"SQLite {least} or newer is needed, this Python has {sqlite3.sqlite_version}")
 
 

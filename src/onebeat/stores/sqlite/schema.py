@@ -143,7 +143,7 @@ def migration_sql() -> str:
     return "\n".join(scripts)
 
 
-def _version_of(db: sqlite3.Connection) -> int:
+def version_of(db: sqlite3.Connection) -> int:
     """How many migrations the file has; 0 for one that never saw us."""
     if not db.execute(_HAS_SCHEMA).fetchone()[0]:
         return 0
@@ -169,7 +169,7 @@ def migrate(db: sqlite3.Connection) -> int:
 
 
 def _missing(db: sqlite3.Connection) -> int:
-    version = _version_of(db)
+    version = version_of(db)
     if version > len(MIGRATIONS):
         raise StoreUnusable(
             f"its tables are of version {version}, this onebeat knows {len(MIGRATIONS)}: upgrade onebeat"
