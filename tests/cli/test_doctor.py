@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from onebeat import Tick
+from onebeat.connect import connect
 from onebeat.doctor import Finding, Level, diagnose_fleet, diagnose_postgres, diagnose_sqlite, is_askable
 from onebeat.history import ReplicaState
+from onebeat.model import Bid, Replica
 from onebeat.stores.postgres.schema import Tables
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres, Standby
@@ -251,6 +255,37 @@ def test_a_real_file_is_examined_and_left_as_it_is(onebeat: Onebeat, tmp_path: P
     file.write_bytes(b"not a database, " * 500)
     code, found = told(onebeat, f"sqlite:///{file}")
     assert (code, found["file"][0]) == (1, "error")
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "sqlite"])
+def test_a_job_claimed_far_ahead_and_a_long_history_are_told(
+    onebeat: Onebeat, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """F-DRIFT: and after what is advised it is well."""
+    sqlite = f"sqlite:///{tmp_path / 'jobs.db'}"
+    url = request.getfixturevalue("database") if kind == "postgresql" else sqlite
+    now = datetime.now(UTC)
+    asyncio.run(claimed(url, Tick("old", now - timedelta(days=90)), Tick("ahead", now + timedelta(days=1))))
+    _, found = told(onebeat, url)
+    assert found["watermark"][0] == "error"
+    assert found["watermark"][1].startswith("job 'ahead' was claimed in the future")
+    assert found["history"][0] == "warning"
+    assert onebeat("repair", url, "ahead").code == 0
+    _, found = told(onebeat, url)
+    assert "watermark" not in found
+
+
+async def claimed(url: str, *ticks: Tick) -> None:
+    """By somebody whose clock may be wrong, and whose store believes it."""
+    store = connect(url, tolerance=timedelta(days=365))
+    assert store is not None
+    try:
+        bids = [Bid(tick, f"token of {tick.job_id}", timedelta(hours=1)) for tick in ticks]
+        replica = Replica("default", "one", "one")
+        answers = await store.claim(bids, replica=replica, timeout=timedelta(seconds=10))
+        assert all(answer.won for answer in answers)
+    finally:
+        await store.close()
 
 
 def test_the_words_fit_a_terminal(onebeat: Onebeat, database: str) -> None:
