@@ -53,3 +53,28 @@ def test_of_very_many_ticks_a_share_has_the_time_that_it_takes() -> None:
     assert head_start(1, 1_000) == HEAD_START
     assert head_start(1, 10_000) == timedelta(seconds=1)
     assert head_start(0, 10_000) == timedelta(0)
+
+
+def test_a_clock_that_leads_leaves_the_others_their_time() -> None:
+    """C-FAIR: it wakes early, and waits by so much longer for whom a tick prefers; never for nobody."""
+    known = Roster()
+    known.know(IDS, IDS[0], timedelta(seconds=0.2))
+    assert known.head_start(1) == HEAD_START + timedelta(seconds=0.2)
+    assert known.head_start(0) == timedelta(0)
+
+
+def test_a_slow_beat_hides_no_lead_and_a_clock_set_back_is_believed() -> None:
+    """The way of a beat makes a lead look smaller: of the last few the largest counts, and none that is old."""
+    known = Roster()
+    for lead in (0.2, -0.4, 0.1):
+        known.know(IDS, IDS[0], timedelta(seconds=lead))
+    assert known.head_start(2) == 2 * HEAD_START + timedelta(seconds=0.2)
+    for _ in range(4):
+        known.know(IDS, IDS[0], timedelta(seconds=-1))
+    assert known.head_start(1) == timedelta(0)
+
+
+def test_a_clock_far_ahead_waits_no_longer_than_seconds() -> None:
+    known = Roster()
+    known.know(IDS, IDS[0], timedelta(hours=3))
+    assert known.head_start(1) == HEAD_START + timedelta(seconds=5)

@@ -12,7 +12,7 @@ from onebeat.engine.due import Due
 from onebeat.engine.here import Here
 from onebeat.engine.job import Job, Policy
 from onebeat.engine.missed import missed_between
-from onebeat.engine.roster import Roster, head_start
+from onebeat.engine.roster import Roster
 from onebeat.engine.run import Run
 from onebeat.engine.slots import Slots
 from onebeat.engine.verdicts import Verdicts
@@ -156,9 +156,9 @@ class Admitting:
             return wait
         rank = self._ranks.get(due.tick)
         if rank is None:
-            apart = head_start(self.roster.rank(due.tick))
+            apart = self.roster.head_start(self.roster.rank(due.tick))
         else:
-            apart = head_start(rank, self._due_at_once)
+            apart = self.roster.head_start(rank, self._due_at_once)
         # A tick that must not start late is not held up for as long as it may be late.
         return wait + min(apart, (policy.late or 2 * apart) / 2).total_seconds()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from onebeat.engine.admitting import Admitting
 from onebeat.engine.due import Due
@@ -52,7 +52,7 @@ class Members:
 
     def feel(self, pulse: Pulse) -> None:
         """One beat: who lives, what is asked for, and another try at what is owed."""
-        self._roster.know(pulse.living, self._here.replica.id)
+        self._roster.know(pulse.living, self._here.replica.id, timedelta(seconds=pulse.skew))
         self._backlog.order(_due(order) for order in pulse.orders if order.wanted is not Wanted.CANCEL)
         for order in pulse.orders:
             if order.wanted is Wanted.CANCEL and order.token is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
 from zlib import crc32
@@ -11,6 +12,8 @@ from onebeat.model import Tick
 HEAD_START = timedelta(milliseconds=250)
 _FOR_EACH_TICK = timedelta(microseconds=100)
 _MOST_RANKS = 3
+_MOST_LEAD = timedelta(seconds=5)
+"""Who leads by more asks too early anyway, and by a clock that somebody will set back."""
 
 _ODD = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
@@ -23,11 +26,14 @@ class Roster:
     def __init__(self) -> None:
         self._own = 0
         self._others: tuple[int, ...] = ()
+        self._leads: deque[timedelta] = deque([timedelta(0)], maxlen=4)
 
-    def know(self, living: Iterable[str], own: str) -> None:
-        """From now on these are the living, as the store told; *own* is this replica's id."""
+    def know(self, living: Iterable[str], own: str, lead: timedelta = timedelta(0)) -> None:
+        """From now on these are the living, as the store told; *own* is this replica's id, whose clock
+        led the store's by *lead*, less the time that the beat was on its way."""
         self._own = _number(own)
         self._others = tuple(_number(replica) for replica in living if replica != own)
+        self._leads.append(lead)
 
     def rank(self, tick: Tick) -> int:
         """How many others this tick prefers to this replica."""
@@ -36,6 +42,15 @@ class Roster:
         number = _number(f"{tick.scheduled_at.timestamp()} {tick.job_id}")
         own = _score(number, self._own)
         return sum(_score(number, other) > own for other in self._others)
+
+    def head_start(self, rank: int, ticks: int = 1) -> timedelta:
+        """How long this replica waits, by its own clock, where the *rank* preferred come first. A clock that
+        leads wakes before the tick is due to others, who have their time all the same; one that lags has
+        waited already."""
+        if not rank:
+            return timedelta(0)
+        apart = head_start(rank, ticks) + min(max(self._leads), _MOST_LEAD)
+        return max(apart, timedelta(0))
 
 
 def head_start(rank: int, ticks: int = 1) -> timedelta:
