@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from onebeat.background import Background
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
@@ -30,15 +29,12 @@ from onebeat.errors import (
 from onebeat.model import Outcome, Reason, Tick, Verdict
 from onebeat.schedule import Schedule
 from onebeat.scheduler import Scheduler
-from onebeat.schedules.closed import dates, weekdays
 from onebeat.schedules.cron import cron
 from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
-from onebeat.schedules.explain import explain
 from onebeat.schedules.hourly import hourly
 from onebeat.schedules.local import is_local_time
 from onebeat.schedules.parse import parse
-from onebeat.single import run
 
 if TYPE_CHECKING:
     from onebeat.alerts.alarm import Alarm
@@ -46,14 +42,23 @@ if TYPE_CHECKING:
     from onebeat.alerts.healthchecks import Healthchecks
     from onebeat.alerts.sentry import Sentry
     from onebeat.alerts.webhook import Webhook
+    from onebeat.background import Background
+    from onebeat.schedules.closed import dates, weekdays
+    from onebeat.schedules.explain import explain
+    from onebeat.single import run
 
 # Loaded when first asked for: most programs start without them.
 _LATER = {
     "Alarm": "onebeat.alerts.alarm",
     "Alert": "onebeat.alerts.alert",
+    "Background": "onebeat.background",
     "Healthchecks": "onebeat.alerts.healthchecks",
     "Sentry": "onebeat.alerts.sentry",
     "Webhook": "onebeat.alerts.webhook",
+    "dates": "onebeat.schedules.closed",
+    "explain": "onebeat.schedules.explain",
+    "run": "onebeat.single",
+    "weekdays": "onebeat.schedules.closed",
 }
 
 __all__ = [
@@ -110,3 +115,7 @@ def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

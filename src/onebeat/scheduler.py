@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from onebeat.alarms import Watching
-from onebeat.background import Background
 from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.decorators import JobDecorators
 from onebeat.engine.body import Body, Work
-from onebeat.engine.bounded import bounded
-from onebeat.engine.here import Here
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limit import Limit
 from onebeat.engine.loops import run_on_own_loop
-from onebeat.engine.run import CancelToken
-from onebeat.engine.session import Session, Verb
 from onebeat.engine.settings import Settings
-from onebeat.engine.shutdown import Shutdown
-from onebeat.engine.signals import on_stop_signals
-from onebeat.engine.slots import Slots
-from onebeat.engine.target import check_isolated
-from onebeat.engine.transaction import check_transactional
-from onebeat.errors import AlreadyRan, ClaimFailed, InvalidSchedule, InvalidSetting, JobExists
-from onebeat.events import ForkIgnored, Observer
-from onebeat.fleet import fleet_side
+from onebeat.errors import InvalidSchedule, InvalidSetting, JobExists
 from onebeat.model import checked_instant, checked_name
-from onebeat.observers.logs import LogObserver
 from onebeat.observers.relay import Relay
 from onebeat.permits import permit_side
 from onebeat.schedule import Schedule, for_job
@@ -45,6 +29,11 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
     from onebeat.alerts.alarm import Alarm
+    from onebeat.alerts.alerts import Alerts
+    from onebeat.background import Background
+    from onebeat.engine.run import CancelToken
+    from onebeat.events import Observer
+    from onebeat.serving import Serving, Verb
 
 
 class Scheduler(JobDecorators):
@@ -114,17 +103,12 @@ class Scheduler(JobDecorators):
         self._closes_store = self._store is not store
         self._check_limits()
         self._jobs: dict[str, Job] = {}
-        from onebeat.alerts.alerts import Alerts  # not needed to import onebeat
-
-        self._alerts = Alerts(alarms, self._store, lambda event: self._relay(event))
-        self._relay = Relay(
-            (LogObserver(logger), self._otel(meter, tracer), *self._alerts.observers, *observers),
-            logger or logging.getLogger("onebeat"),
-        )
+        self._alerts = self._alerts_of(tuple(alarms))
+        self._logger, self._meter, self._tracer = logger or logging.getLogger("onebeat"), meter, tracer
+        self._relay = Relay((*(self._alerts.observers if self._alerts else ()), *observers), self._logger)
         self._registering = threading.Lock()
-        self._ending: tuple[Shutdown, asyncio.Task[None]] | None = None
-        self._fork_told = False
-        self._session = self._new_session()
+        self._made: list[Serving] = []
+        self._stop_asked = False
 
     # Registering jobs: before or after the start, from any thread.
 
@@ -137,24 +121,23 @@ class Scheduler(JobDecorators):
         already; then nothing is registered.
         """
         terms = self._settings.policy.with_keywords(policy)
-        if self._store is not None and fleet_side(self._store) is None:
-            terms.check_bounded()
         due = _hashable(for_job(schedule_of(schedule), checked_name("job_id", job_id)))
         job = Job(job_id, due, Body.of(work), terms)
-        check_transactional(terms, job.body, self._store)
-        check_isolated(terms, job.body)
+        self._check(job)
         with self._registering:
             if job_id in self._jobs:
                 raise JobExists(job_id)
             self._jobs[job_id] = job
-            self._session.add(job)
+            for made in self._made:
+                made.session.add(job)
 
     def remove(self, job_id: str) -> bool:
         """End its future ticks; a run that goes on ends by itself. Whether it was registered."""
         with self._registering:
             removed = self._jobs.pop(job_id, None)
             if removed is not None:
-                self._session.remove(job_id)
+                for made in self._made:
+                    made.session.remove(job_id)
         return removed is not None
 
     @property
@@ -179,7 +162,7 @@ class Scheduler(JobDecorators):
         empty id, no work, a *deadline* (aware) that has passed or a token cancelled already. The
         deadline takes the place of the job timeout. Raises InvalidJob for other work than a function.
         """
-        return self._demand(Slots.run_once, job_id, work, deadline, cancel)
+        return self._demand("run_once", job_id, work, deadline, cancel)
 
     def run_next(
         self,
@@ -190,7 +173,7 @@ class Scheduler(JobDecorators):
         cancel: CancelToken | None = None,
     ) -> bool:
         """Run *work* now, or after the current run in place of what waited (J-NEXT). See `run_once`."""
-        return self._demand(Slots.run_next, job_id, work, deadline, cancel)
+        return self._demand("run_next", job_id, work, deadline, cancel)
 
     def supersede(
         self,
@@ -201,38 +184,38 @@ class Scheduler(JobDecorators):
         cancel: CancelToken | None = None,
     ) -> bool:
         """Like `run_next`, and cancel the current run with the cause Superseded (J-SUPER)."""
-        return self._demand(Slots.supersede, job_id, work, deadline, cancel)
+        return self._demand("supersede", job_id, work, deadline, cancel)
 
     @property
     def active(self) -> int:
         """How many ids are busy: running, waiting for a permit, or claiming (J-ACTIVE)."""
-        return 0 if self._session.forked else self._session.slots.active
+        return self._made[0].active if self._made else 0
 
     async def idle(self) -> None:
         """Return on the signal that the last busy id has ended (J-ACTIVE). On the scheduler's loop."""
-        await self._session.slots.idle.wait()
+        await self._serving().session.slots.idle.wait()
 
     def upcoming(self) -> Iterator[tuple[str, datetime]]:
         """Each job's id and next due instant (UTC), while serving; jobs never due again are left out."""
-        yield from self._session.upcoming()
+        yield from self._made[0].session.upcoming() if self._made else ()
 
     # Serving, once.
 
     async def __aenter__(self) -> Self:
-        self._begin()
+        self._serving().begin()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._end()
+        await self._serving().end()
 
     async def serve(self) -> None:
         """Serve until `stop()`; cancelled, stop in the same order, then let the cancellation go on (X-STOP).
 
         Raises AlreadyRan when this scheduler was started before.
         """
-        await self._serve(lambda: None)
+        await self._serving().serve(lambda: None)
 
     def run(self) -> None:
         """Serve, blocking, until SIGINT, SIGTERM or `stop()`. A second signal stops waiting for bodies."""
@@ -241,8 +224,7 @@ class Scheduler(JobDecorators):
     async def serve_until_signal(self) -> None:
         """Like `serve`, and stop at SIGINT or SIGTERM too; a second one stops waiting for bodies. For the
         main thread of a program that leaves these signals to its scheduler."""
-        with on_stop_signals(lambda _: self._stop_or_hurry()):
-            await self.serve()
+        await self._serving().serve_until_signal()
 
     def start_background(self) -> Background:
         """Serve in a thread of its own, for programs without an event loop, until its `stop()` or the exit.
@@ -256,64 +238,38 @@ class Scheduler(JobDecorators):
                 "a store that serves any loop",
                 "give a URL or a synchronous pool; an async pool serves only the loop it was made on",
             )
-        return Background(self._serve, self.stop)
+        from onebeat.background import Background  # not needed to import onebeat
+
+        return Background(self._serving().serve, self.stop)
 
     def stop(self) -> None:
         """Stop in order, from any thread, without waiting; again changes nothing."""
-        self._session.post(self._begin_end)
+        self._stop_asked = True  # first: whoever makes what serves meanwhile looks at it afterwards
+        if self._made:
+            self._made[0].stop()
 
-    def _stop_or_hurry(self) -> None:
-        if self._ending is not None:
-            self._ending[0].hurry()
-        self._begin_end()
+    def _serving(self) -> Serving:
+        """All that serves, made when first asked for: to register jobs does not load it."""
+        if not self._made:
+            from onebeat.serving import Serving
 
-    async def _serve(self, begun: Callable[[], object]) -> None:
-        self._begin()
-        begun()
-        try:
-            await asyncio.wait({self._session.ticking})
-            if self._ending is None:
-                self._session.ticking.result()  # a fault of ours in there must not pass for a stop
-        finally:
-            await self._end()
-
-    def _begin(self) -> None:
-        if self._session.forked:
-            # A copy starts a life of its own: nothing of the parent's is used in it.
-            self._session = self._new_session()
-            self._ending = None
-        if self._session.started:
-            raise AlreadyRan("a scheduler runs once; make a new one to run again")
-        self._session.start()
-
-    def _begin_end(self) -> tuple[Shutdown, asyncio.Task[None]]:
-        """Stop, whoever waits for it then: `serve`, or the end of an `async with`. On the loop's thread."""
-        if self._ending is None:
-            shutdown = self._session.shutdown()
-            self._ending = shutdown, asyncio.ensure_future(shutdown.run(self._session.withdraw))
-        return self._ending
-
-    async def _end(self) -> None:
-        """In order, and wholly: a cancellation meanwhile stops the waiting, and goes on at the end."""
-        session = self._session
-        if session.forked:
-            self._tell_fork()
-            return
-        shutdown, ending = self._begin_end()
-        cancelled: asyncio.CancelledError | None = None
-        while not ending.done():
-            try:
-                await asyncio.wait({ending})
-            except asyncio.CancelledError as error:
-                cancelled = error
-                shutdown.hurry()
-        await session.close()
-        if self._closes_store and self._store is not None:
-            with suppress(ClaimFailed):
-                await bounded(self._store.close, self._settings.claim_timeout.total_seconds(), self._clock)
-        self._relay.close(1.0)
-        if cancelled is not None:
-            raise cancelled
+            serving = Serving(
+                self._settings,
+                self._store,
+                self._jobs,
+                clock=self._clock,
+                relay=self._relay,
+                alerts=self._alerts,
+                logger=self._logger,
+                meter=self._meter,
+                tracer=self._tracer,
+                closes_store=self._closes_store,
+            )
+            # No lock, which a signal's handler could find taken: of several made at once the first counts.
+            self._made.append(serving)
+            if self._stop_asked:
+                self._made[0].stop()
+        return self._made[0]
 
     def _demand(
         self,
@@ -327,42 +283,38 @@ class Scheduler(JobDecorators):
             return False
         body = Body.of(work)
         until = None if deadline is None else checked_instant("deadline", deadline)
-        if self._session.forked:
-            self._tell_fork()
-            return False
-        return self._session.demand(verb, checked_name("job_id", job_id), body, until, cancel)
+        return self._serving().demand(verb, checked_name("job_id", job_id), body, until, cancel)
 
-    def _tell_fork(self) -> None:
-        if not self._fork_told:
-            self._fork_told = True
-            self._relay(ForkIgnored(self._session.here.replica))
+    # What only some jobs and settings want is loaded for these.
 
-    def _otel(self, meter: Meter | None, tracer: Tracer | None) -> Observer:
-        from onebeat.observers.otel import OtelObserver  # not needed to import onebeat
+    def _check(self, job: Job) -> None:
+        """Raise for a job that could not be run as it is, on this store."""
+        if self._store is not None:
+            from onebeat.fleet import fleet_side
 
-        return OtelObserver(meter, tracer, self.upcoming)
+            if fleet_side(self._store) is None:
+                job.policy.check_bounded()
+        if job.policy.transactional:
+            from onebeat.engine.transaction import check_transactional
 
-    def _watch(self, here: Here) -> Watching | None:
-        return self._alerts.watch(
-            here.replica.app, here.clock, identity=lambda: here.replica.id, knows=self._jobs.__contains__
-        )
+            check_transactional(job.policy, job.body, self._store)
+        if job.policy.isolation != "none":
+            from onebeat.engine.target import check_isolated
+
+            check_isolated(job.policy, job.body)
+
+    def _alerts_of(self, alarms: tuple[Alarm, ...]) -> Alerts | None:
+        if not alarms:
+            return None
+        from onebeat.alerts.alerts import Alerts
+
+        return Alerts(alarms, self._store, lambda event: self._relay(event))
 
     def _check_limits(self) -> None:
         shared = [limit.prefix for limit in self._settings.limits if limit.fleet]
         if shared and permit_side(self._store) is None:
             expected = "a store that hands out permits, for fleet=True"
             raise InvalidSetting("limits", shared, expected, "give store=")
-
-    def _new_session(self) -> Session:
-        return Session(
-            self._settings,
-            self._store,
-            self._jobs,
-            clock=self._clock,
-            observe=self._relay,
-            interrupt=self.stop,
-            watch=self._watch,
-        )
 
 
 def _hashable(schedule: Schedule) -> Schedule:

@@ -250,7 +250,7 @@ async def test_who_stops_in_order_is_not_waited_for(given: Given) -> None:
             await given.clock.advance(seconds=TTL)
         await given.clock.advance(seconds=4 * TTL)
         living = [replica for replica in await given.store.replicas(app="default") if not replica.dead_at]
-        assert [replica.id for replica in living] == [one._session.here.replica.id]
+        assert [replica.id for replica in living] == [one._serving().session.here.replica.id]
     assert given.recorder.of(TicksLost) == []
 
 

@@ -234,7 +234,7 @@ def test_a_signal_handler_may_stop_a_scheduler_whose_thread_is_telling_it_someth
     stopped = threading.Event()
 
     def told_and_interrupted() -> None:
-        with scheduler._session._posting._lock:
+        with scheduler._serving().session._posting._lock:
             scheduler.stop()
         stopped.set()
 

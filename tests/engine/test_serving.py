@@ -355,7 +355,7 @@ async def test_claims_go_on_after_an_app_has_cancelled_every_task_of_its_loop(gi
         claim, store.claim = store.claim, lambda *_, **__: given.clock.sleep(3)  # type: ignore[method-assign, assignment]
         await given.clock.advance(seconds=11)
         store.claim = claim  # type: ignore[method-assign]
-        for task in asyncio.all_tasks() - {asyncio.current_task(), scheduler._session.ticking}:
+        for task in asyncio.all_tasks() - {asyncio.current_task(), scheduler._serving().session.ticking}:
             task.cancel()
         await given.clock.advance(seconds=20)
     assert [event.outcome.value for event in given.recorder.ended()] == ["claim_error", "ran", "ran"]
@@ -373,7 +373,7 @@ async def test_an_id_becomes_free_when_an_app_cancels_every_task_while_its_claim
         await given.clock.advance(seconds=11)
         assert scheduler.active == 1
         store.release = release  # type: ignore[method-assign]
-        for task in asyncio.all_tasks() - {asyncio.current_task(), scheduler._session.ticking}:
+        for task in asyncio.all_tasks() - {asyncio.current_task(), scheduler._serving().session.ticking}:
             task.cancel()
         await given.until_quiet()
         assert scheduler.active == 0

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from onebeat.errors import InvalidSetting
-from onebeat.events import Event, Observer
 from onebeat.forks import at_fork
+
+if TYPE_CHECKING:
+    from onebeat.events import Event, Observer
 
 MOST_WAITING = 10_000
 """How many events may wait for slow observers; what comes on top is dropped for them."""
@@ -37,6 +40,10 @@ class Relay:
         self._start_over()
         if self._apart:
             at_fork(in_child=self._start_over)
+
+    def put_first(self, *inline: Observer) -> None:
+        """Have these told before all others, at once, of every event from now on."""
+        self._inline[:0] = inline
 
     def __call__(self, event: Event) -> None:
         for observer in self._inline:
