@@ -145,6 +145,16 @@ class ReleaseFailed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PermitsFailed:
+    """The permits of a limit that the fleet shares can be neither taken nor given back; told once until they
+    can. `waiting` runs wait here, and none of them begins without one (J-LIMIT)."""
+
+    error: ClaimFailed
+    prefix: str
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StoreRecovered:
     """The store answers again after `failures` failed statements in `after` seconds."""
 
@@ -304,6 +314,7 @@ Event = (
     | ClaimAnswered
     | ClaimStatementFailed
     | ReleaseFailed
+    | PermitsFailed
     | StoreRecovered
     | ScheduleFailed
     | ClockStepped

@@ -13,6 +13,7 @@ from onebeat.events import (
     ClaimStatementFailed,
     ClockAhead,
     ClockStepped,
+    PermitsFailed,
     PruneFailed,
     ReleaseFailed,
     StoreRecovered,
@@ -35,6 +36,7 @@ class StoreLogs:
             ClaimAnswered: self._claim_answered,
             ClaimStatementFailed: self._claim_failed,
             ReleaseFailed: self._release_failed,
+            PermitsFailed: self._permits_failed,
             StoreRecovered: self._recovered,
             PruneFailed: self._prune_failed,
             ClockStepped: self._clock_stepped,
@@ -84,6 +86,17 @@ class StoreLogs:
             error=event.error,
             reason=failure,
             job=event.job_ids[0] if len(event.job_ids) == 1 else None,
+        )
+
+    def _permits_failed(self, event: PermitsFailed) -> None:
+        self._records.say(
+            WARNING,
+            "the permits of limit %r can be neither taken nor given back (%s: %s): %s for one here",
+            event.prefix,
+            event.error.failure.value,
+            event.error,
+            f"{counted(event.waiting, 'run')} waiting",
+            reason=event.error.failure.value,
         )
 
     def _recovered(self, event: StoreRecovered) -> None:
