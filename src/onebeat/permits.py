@@ -24,7 +24,7 @@ class Permits(Protocol):
         """Whether *token* has one of *most* permits of *prefix* now.
 
         A permit is free again once given back, once *lease* has passed by the store's clock, or once its
-        holder was declared dead.
+        holder was declared dead: such a one has none, and gets none.
         """
 
     async def return_permit(self, prefix: str, *, token: str, replica: Replica) -> None:

@@ -17,7 +17,8 @@ _HOLDS = """permit.lease_until > clock_timestamp()
                              WHERE replica.app = permit.app AND replica.replica_id = permit.holder
                                AND replica.dead_at IS NOT NULL)"""
 # All rivals go for the lowest place that is free: the row's lock lets one have it, the others look again.
-# What was taken while the limit was larger counts as well.
+# What was taken while the limit was larger counts as well. One who was declared dead gets none: what he took
+# would be free for the others.
 _TAKE = (
     DURABLE
     + """
@@ -32,6 +33,9 @@ _TAKE = (
      WHERE (SELECT count(*) FROM held) < (ask->>'most')::int
        AND place NOT IN (SELECT held.place FROM held)
        AND ask->>'token' NOT IN (SELECT held.token FROM held)
+       AND NOT EXISTS (SELECT FROM {replicas} AS asking
+                        WHERE asking.app = asked.app AND asking.replica_id = ask->>'replica'
+                          AND asking.dead_at IS NOT NULL)
      GROUP BY app, ask
 ), taken AS (
     INSERT INTO {permits} AS permit (app, prefix, place, token, holder, lease_until)

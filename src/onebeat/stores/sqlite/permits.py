@@ -16,6 +16,7 @@ DELETE FROM onebeat_permits
         OR holder IN (SELECT replica_id FROM onebeat_replicas WHERE app = :app AND dead_at IS NOT NULL))
 """
 _TAKEN = "SELECT place, token FROM onebeat_permits WHERE app = :app AND prefix = :prefix"
+_DEAD = "SELECT 1 FROM onebeat_replicas WHERE app = :app AND replica_id = :holder AND dead_at IS NOT NULL"
 _TAKE = """
 INSERT INTO onebeat_permits (app, prefix, place, token, holder, lease_until)
 VALUES (:app, :prefix, :place, :token, :holder, :lease_until)
@@ -24,12 +25,13 @@ _RETURN = "DELETE FROM onebeat_permits WHERE app = :app AND prefix = :prefix AND
 
 
 def take(db: sqlite3.Connection, permit: dict[str, object], *, most: int) -> bool:
-    """Whether the permit's token has it now. Those taken while *most* was larger count as well."""
+    """Whether the permit's token has it now. Those taken while *most* was larger count as well. One who was
+    declared dead gets none: what he took would be free for the others."""
     db.execute(_FREE, permit)
     taken = {token: place for place, token in db.execute(_TAKEN, permit)}
     if permit["token"] in taken:
         return True
-    if len(taken) >= most:
+    if len(taken) >= most or db.execute(_DEAD, permit).fetchone():
         return False
     place = min(set(range(1, most + 1)) - set(taken.values()))
     db.execute(_TAKE, {**permit, "place": place})

@@ -95,6 +95,14 @@ class PermitRules(Asking):
         await self.die("b")
         assert [await self.take(name, most=2, by="judge") for name in "cd"] == [True, False]
 
+    async def test_one_who_was_declared_dead_gets_none(self) -> None:
+        """J-LIMIT, F-JUDGE: it would be free for the others at once. Nor has he what he had."""
+        await self.register(by="b")
+        assert await self.take("b's", most=2, by="b")
+        await self.die("b")
+        assert [await self.take(name, most=2, by="b") for name in ("b's", "another")] == [False, False]
+        assert [await self.take(name, most=2, by="judge") for name in "cde"] == [True, True, False]
+
     async def test_a_smaller_limit_counts_what_was_taken_under_a_larger(self) -> None:
         """J-LIMIT: while a deploy changes it, nobody loses what he has."""
         assert [await self.take(name, most=3) for name in "abc"] == [True, True, True]
