@@ -30,9 +30,7 @@ from onebeat.model import Outcome, Reason, Tick, Verdict
 from onebeat.schedule import Schedule
 from onebeat.scheduler import Scheduler
 from onebeat.schedules.cron import cron
-from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
-from onebeat.schedules.hourly import hourly
 from onebeat.schedules.local import is_local_time
 from onebeat.schedules.parse import parse
 
@@ -44,7 +42,9 @@ if TYPE_CHECKING:
     from onebeat.alerts.webhook import Webhook
     from onebeat.background import Background
     from onebeat.schedules.closed import dates, weekdays
+    from onebeat.schedules.daily import daily
     from onebeat.schedules.explain import explain
+    from onebeat.schedules.hourly import hourly
     from onebeat.single import run
 
 # Loaded when first asked for: most programs start without them.
@@ -55,8 +55,10 @@ _LATER = {
     "Healthchecks": "onebeat.alerts.healthchecks",
     "Sentry": "onebeat.alerts.sentry",
     "Webhook": "onebeat.alerts.webhook",
+    "daily": "onebeat.schedules.daily",
     "dates": "onebeat.schedules.closed",
     "explain": "onebeat.schedules.explain",
+    "hourly": "onebeat.schedules.hourly",
     "run": "onebeat.single",
     "weekdays": "onebeat.schedules.closed",
 }

@@ -7,7 +7,6 @@ from typing import Any, cast
 from onebeat.claims import ClaimStore
 from onebeat.clock import Clock
 from onebeat.errors import InvalidSetting
-from onebeat.stores.postgres.targets import is_dsn, is_handle
 
 _EXPECTED = (
     "memory://, sqlite:///file.db, a postgresql:// URL, a psycopg or asyncpg pool, a SQLAlchemy engine, "
@@ -27,6 +26,8 @@ def connect(target: object, *, clock: Clock | None = None, **options: Any) -> Cl
     """
     if target is None or target == "":
         return None
+    from onebeat.stores.postgres.targets import is_dsn, is_handle  # not needed without a store
+
     if is_dsn(target) or is_handle(target):
         from onebeat.stores.postgres import PostgresStore
 

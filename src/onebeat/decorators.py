@@ -12,9 +12,7 @@ from onebeat.engine.job import PolicyKeywords
 from onebeat.engine.naming import default_job_id
 from onebeat.schedule import Schedule
 from onebeat.schedules.cron import cron
-from onebeat.schedules.daily import daily
 from onebeat.schedules.every import every
-from onebeat.schedules.hourly import hourly
 from onebeat.schedules.wall import ClockChange, Fold, Gap
 
 F = TypeVar("F", bound=Work)
@@ -83,6 +81,8 @@ class JobDecorators(ABC):
         **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.hourly`."""
+        from onebeat.schedules.hourly import hourly  # not needed to import onebeat
+
         return self.job(hourly(*minutes, tz=tz, gap=gap, fold=fold, policy=policy), job_id=job_id, **keywords)
 
     def daily(
@@ -98,5 +98,7 @@ class JobDecorators(ABC):
         **keywords: Unpack[PolicyKeywords],
     ) -> Callable[[F], F]:
         """`job` with `onebeat.daily`."""
+        from onebeat.schedules.daily import daily  # not needed to import onebeat
+
         schedule = daily(hour, minute, tz=tz, gap=gap, fold=fold, policy=policy)
         return self.job(schedule, job_id=job_id, **keywords)

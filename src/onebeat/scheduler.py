@@ -20,7 +20,6 @@ from onebeat.engine.settings import Settings
 from onebeat.errors import InvalidSchedule, InvalidSetting, JobExists
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.relay import Relay
-from onebeat.permits import permit_side
 from onebeat.schedule import Schedule, for_job
 from onebeat.schedules.parse import schedule_of
 
@@ -312,7 +311,11 @@ class Scheduler(JobDecorators):
 
     def _check_limits(self) -> None:
         shared = [limit.prefix for limit in self._settings.limits if limit.fleet]
-        if shared and permit_side(self._store) is None:
+        if not shared:
+            return
+        from onebeat.permits import permit_side
+
+        if permit_side(self._store) is None:
             expected = "a store that hands out permits, for fleet=True"
             raise InvalidSetting("limits", shared, expected, "give store=")
 

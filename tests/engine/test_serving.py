@@ -20,6 +20,7 @@ from onebeat import (
     ShuttingDown,
     every,
 )
+from onebeat.engine.here import identities
 from onebeat.events import (
     Event,
     ForkIgnored,
@@ -42,6 +43,30 @@ async def test_a_scheduler_runs_once(given: Given) -> None:
     with pytest.raises(AlreadyRan):
         async with scheduler:
             pass
+
+
+async def test_a_stop_before_the_start_ends_it_as_soon_as_it_has_begun(given: Given) -> None:
+    """X-STOP: whoever asks for the end of what is only about to begin is heard."""
+    scheduler = given.scheduler()
+    scheduler.stop()
+    await asyncio.wait_for(scheduler.serve(), 5)
+    assert len(given.recorder.of(SchedulerStopped)) == 1
+
+
+async def test_what_a_signal_handler_asks_for_while_the_scheduler_is_made_is_not_lost(given: Given) -> None:
+    """J-VERBS, X-STOP: the handler runs in the middle of anything, the first use of a scheduler too."""
+    gate, scheduler = Gate(), given.scheduler()
+
+    def interrupted() -> str:
+        identities.reset(before)
+        assert scheduler.run_once("asked", gate.named("asked"))
+        return "interrupted"
+
+    before = identities.set(interrupted)
+    async with scheduler:
+        await given.until_quiet()
+        assert gate.began == ["asked"]
+        assert scheduler.active == 1
 
 
 async def test_stopping_drops_what_is_pending_and_cancels_what_runs(given: Given) -> None:

@@ -6,11 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onebeat.engine.run import Run
-from onebeat.engine.threads import Threads
 from onebeat.errors import InvalidJob
+
+if TYPE_CHECKING:
+    from onebeat.engine.threads import Threads
 
 Work = Callable[..., Any]
 """An `async def` or a plain function, taking nothing or the Run."""

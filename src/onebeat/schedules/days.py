@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from onebeat.schedules.fields import Field
-from onebeat.schedules.rare_days import RareDays
+
+if TYPE_CHECKING:
+    from onebeat.schedules.rare_days import RareDays
 
 _UNIX = date(1970, 1, 1).toordinal()
 _FIRST_DAY = date.min.toordinal() - _UNIX

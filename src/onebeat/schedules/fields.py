@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from onebeat.schedules.rare_days import RareDays, read_monthday, read_weekday
+if TYPE_CHECKING:
+    from onebeat.schedules.rare_days import RareDays
 
 _LARGEST = 2**63 - 1
 
@@ -77,6 +78,8 @@ def read_field(text: str, kind: Kind, extended: bool) -> Field:
 
 
 def _rare(part: str, kind: Kind) -> RareDays | None:
+    from onebeat.schedules.rare_days import read_monthday, read_weekday  # few texts have any
+
     if kind is MONTHDAY:
         return read_monthday(part)
     if kind is WEEKDAY:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
 from onebeat.schedules.fields import MONTHDAY, Kind, Misread
 
@@ -21,6 +20,8 @@ def drawn(word: str, kind: Kind, job_id: str) -> str:
     """The field *word* with its `H` drawn for *job_id*, each kind of field for itself. Raises Misread."""
     if not has_hash(word):
         return word
+    from hashlib import sha256  # slow to import, and rarely needed
+
     digest = sha256(f"{job_id}\0{kind.name}".encode()).digest()
     number = int.from_bytes(digest[:8])
     return ",".join(
