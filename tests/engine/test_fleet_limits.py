@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from onebeat import Limit, Scheduler, every
-from onebeat.errors import ClaimFailed, InvalidSetting
+from onebeat import CancelToken, Limit, Scheduler, every
+from onebeat.errors import ClaimFailed, ClaimFailure, InvalidSetting
+from onebeat.events import PermitsFailed, StoreRecovered
 from onebeat.model import Replica
 from onebeat.stores.memory import MemoryStore
 from tests.engine.given import ClaimsAlone, Given, Through
 
+ONE = (Limit("mail.", 1, fleet=True),)
 TWO = (Limit("mail.", 2, fleet=True),)
+RIVAL = Replica("default", "rival", "rival")
 
 
 class Crowd:
@@ -63,44 +66,230 @@ async def test_other_ids_do_not_wait(given: Given) -> None:
 async def test_a_run_that_waits_for_the_fleet_gives_up_when_it_is_cancelled(given: Given) -> None:
     """J-LIMIT: and whatever it may have taken it gives back."""
     crowd = Crowd(given)
-    scheduler = given.scheduler(given.store, limits=(Limit("mail.", 1, fleet=True),))
-    rival = Replica("default", "rival", "rival")
-    await given.store.take_permit("mail.", most=1, token="rival", lease=timedelta(hours=1), replica=rival)
+    scheduler = given.scheduler(given.store, limits=ONE)
+    assert await is_free(given)
     async with scheduler:
         scheduler.run_once("mail.a", crowd.body)
         await given.clock.advance(seconds=30)
         assert (scheduler.active, crowd.most) == (1, 0)
         scheduler.supersede("mail.a", crowd.body)
         await given.clock.advance(seconds=1)
-        await given.store.return_permit("mail.", token="rival", replica=rival)
+        await given.store.return_permit("mail.", token="rival", replica=RIVAL)
         await given.clock.advance(seconds=10)
     assert crowd.ended == 1
-    assert await given.store.take_permit(
-        "mail.", most=1, token="next", lease=timedelta(hours=1), replica=rival
-    )
+    assert await is_free(given)
 
 
-class Down(Through):
-    """Its permits cannot be asked for at first."""
+class Asked(Through):
+    """Notes who asked for a permit and when, and fails or waits when told to."""
 
-    failures = 3
+    def __init__(self, given: Given) -> None:
+        super().__init__(given.store)
+        self._given = given
+        self.takes: list[str] = []
+        self.out = self.most_out = 0
+        self.failure: ClaimFailure | None = None
+        self.keep_back = 0.0  # the seconds until an answer comes, though the statement lands at once
+        self.lost_answer = False  # it lands, and nobody hears of it
 
     async def take_permit(self, prefix: str, **asked: Any) -> bool:
-        if self.failures:
-            self.failures -= 1
-            raise ClaimFailed("no connection")
-        return await self.inner.take_permit(prefix, **asked)  # type: ignore[attr-defined, no-any-return]
+        self.takes.append(asked["token"])
+        self.out += 1
+        self.most_out = max(self.most_out, self.out)
+        try:
+            self._fail_if_told()
+            taken: bool = await self.inner.take_permit(prefix, **asked)  # type: ignore[attr-defined]
+            await self._given.clock.sleep(self.keep_back)
+            if self.lost_answer:
+                raise ClaimFailed("connection lost", ClaimFailure.UNAVAILABLE)
+            return taken
+        finally:
+            self.out -= 1
+
+    async def return_permit(self, prefix: str, **asked: Any) -> None:
+        self._fail_if_told()
+        await self.inner.return_permit(prefix, **asked)  # type: ignore[attr-defined]
+
+    def _fail_if_told(self) -> None:
+        if self.failure is not None:
+            raise ClaimFailed("no connection", self.failure)
+
+
+async def is_free(given: Given) -> bool:
+    """Whether somebody else gets the only permit; who keeps it then."""
+    return await given.store.take_permit("mail.", most=1, token="rival", lease=timedelta(1), replica=RIVAL)
 
 
 async def test_a_store_that_is_down_lets_nothing_run_and_is_asked_again(given: Given) -> None:
-    """J-LIMIT, D-DOWN: never without a permit."""
-    crowd = Crowd(given)
-    store = Down(given.store)
+    """J-LIMIT, D-DOWN: never without a permit; said once, and once more when it is over."""
+    crowd, store = Crowd(given), Asked(given)
+    store.failure = ClaimFailure.UNAVAILABLE
     scheduler = given.scheduler(store, limits=TWO)
     async with scheduler:
-        scheduler.run_once("mail.a", crowd.body)
+        for name in "abc":
+            scheduler.run_once(f"mail.{name}", crowd.body)
         await given.clock.advance(seconds=20)
-    assert (store.failures, crowd.ended) == (0, 1)
+        assert crowd.ended == 0
+        (told,) = given.recorder.of(PermitsFailed)
+        assert (told.prefix, told.waiting, str(told.error)) == ("mail.", 3, "no connection")
+        assert not given.recorder.of(StoreRecovered)
+        store.failure = None
+        await given.clock.advance(seconds=20)
+        assert crowd.ended == 3
+    (over,) = given.recorder.of(StoreRecovered)
+    assert over.failures == len(store.takes) - 3
+    assert over.after >= 19
+    assert len(given.recorder.of(PermitsFailed)) == 1
+
+
+async def test_each_outage_is_told_and_a_permit_is_given_back_once_it_is_over(given: Given) -> None:
+    """J-LIMIT: also what cannot be given back is told of, though nothing waits."""
+    crowd, store = Crowd(given), Asked(given)
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        for outage in (1, 2):
+            scheduler.run_once("mail.a", crowd.body)
+            await given.clock.advance(seconds=1)
+            store.failure = ClaimFailure.UNAVAILABLE
+            await given.clock.advance(seconds=10)
+            assert [event.waiting for event in given.recorder.of(PermitsFailed)] == [0] * outage
+            store.failure = None
+            await given.clock.advance(seconds=10)
+            assert len(given.recorder.of(StoreRecovered)) == outage
+        assert await is_free(given)
+
+
+async def test_a_conflict_is_the_store_at_work_and_not_told(given: Given) -> None:
+    crowd, store = Crowd(given), Asked(given)
+    store.failure = ClaimFailure.CONFLICT
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        scheduler.run_once("mail.a", crowd.body)
+        await given.clock.advance(seconds=5)
+        store.failure = None
+        await given.clock.advance(seconds=10)
+    assert crowd.ended == 1
+    assert not given.recorder.of(PermitsFailed)
+
+
+async def test_one_asks_for_all_who_wait_here(given: Given) -> None:
+    """J-LIMIT: in the order they came, one statement at a time, however many wait."""
+    crowd, store = Crowd(given), Asked(given)
+    scheduler = given.scheduler(store, limits=TWO)
+    began: list[int] = []
+    assert await given.store.take_permit("mail.", most=1, token="rival", lease=timedelta(1), replica=RIVAL)
+    assert await given.store.take_permit("mail.", most=2, token="2nd", lease=timedelta(1), replica=RIVAL)
+
+    def numbered(number: int) -> Any:
+        async def body() -> None:
+            began.append(number)
+            await crowd.body()
+
+        return body
+
+    async with scheduler:
+        for number in range(8):
+            scheduler.run_once(f"mail.{number}", numbered(number))
+        await given.clock.advance(seconds=20)
+        assert (store.most_out, len(set(store.takes))) == (1, 1)
+        assert 10 <= len(store.takes) <= 22
+        await given.store.return_permit("mail.", token="rival", replica=RIVAL)
+        await given.store.return_permit("mail.", token="2nd", replica=RIVAL)
+        await given.clock.advance(seconds=25)
+    assert (began, crowd.most, store.most_out) == (list(range(8)), 2, 1)
+
+
+async def test_while_all_are_held_here_nobody_is_asked(given: Given) -> None:
+    """J-LIMIT: whoever gives one back wakes the next."""
+    crowd, store = Crowd(given), Asked(given)
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        scheduler.run_once("mail.a", crowd.body)
+        scheduler.run_once("mail.b", crowd.body)
+        await given.clock.advance(seconds=2)
+        assert len(store.takes) == 1
+        await given.clock.advance(seconds=1)
+        assert len(store.takes) == 2
+        await given.clock.advance(seconds=3)
+    assert crowd.ended == 2
+
+
+async def test_what_was_taken_too_late_is_given_back(given: Given) -> None:
+    """J-LIMIT: cancelled while its statement is out, a run gives back what the answer brings."""
+    crowd, store = Crowd(given), Asked(given)
+    store.keep_back = 2
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        cancel = CancelToken()
+        scheduler.run_once("mail.a", crowd.body, cancel=cancel)
+        await given.clock.advance(seconds=1)
+        cancel.cancel()
+        await given.until_quiet()
+        assert (scheduler.active, await is_free(given)) == (0, False)
+        await given.clock.advance(seconds=1.5)
+        assert await is_free(given)
+    assert crowd.ended == 0
+
+
+async def test_the_next_in_line_has_its_turn_after_one_that_left(given: Given) -> None:
+    """J-LIMIT: the line moves on."""
+    crowd, store = Crowd(given), Asked(given)
+    store.keep_back = 2
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        cancel = CancelToken()
+        for name in "ab":
+            scheduler.run_once(f"mail.{name}", crowd.body, cancel=cancel)
+        scheduler.run_once("mail.c", crowd.body)
+        await given.clock.advance(seconds=1)
+        cancel.cancel()
+        await given.clock.advance(seconds=10)
+        assert (crowd.ended, scheduler.active) == (1, 0)
+        assert await is_free(given)
+
+
+async def test_what_may_have_been_taken_is_given_back(given: Given) -> None:
+    """J-LIMIT: the answer was lost; whoever waits no longer gives back what may have landed."""
+    crowd, store = Crowd(given), Asked(given)
+    store.lost_answer = True
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        cancel = CancelToken()
+        scheduler.run_once("mail.a", crowd.body, cancel=cancel)
+        await given.clock.advance(seconds=3)
+        assert not await is_free(given)
+        cancel.cancel()
+        await given.until_quiet()
+        assert await is_free(given)
+
+
+async def test_a_stop_does_not_wait_for_a_pause_between_two_askings(given: Given) -> None:
+    """X-STOP: nobody is left to ask for."""
+    crowd = Crowd(given)
+    scheduler = given.scheduler(given.store, limits=ONE)
+    assert await is_free(given)
+    async with scheduler:
+        scheduler.run_once("mail.a", crowd.body)
+        await given.clock.advance(seconds=10)
+        before = given.clock.now()
+    assert given.clock.now() == before
+
+
+async def test_nobody_starves_beside_a_replica_that_is_always_busy(given: Given) -> None:
+    """J-LIMIT: it keeps permits to itself for a while, then lets the others in."""
+    crowd, waited = Crowd(given), Crowd(given)
+    busy, other = (given.scheduler(given.store, limits=ONE) for _ in range(2))
+    async with busy, other:
+        for number in range(60):
+            busy.run_once(f"mail.{number}", crowd.body)
+        await given.clock.advance(seconds=100)
+        assert crowd.ended >= 100 / 3 * 0.85
+        for number in range(3):
+            other.run_once(f"mail.other {number}", waited.body)
+        await given.clock.advance(seconds=60)
+        assert waited.ended >= 1
+        await given.clock.advance(seconds=30)
+        assert waited.ended == 3
 
 
 def test_a_limit_of_the_fleet_needs_a_store_that_has_permits() -> None:
@@ -114,9 +303,8 @@ def test_a_limit_of_the_fleet_needs_a_store_that_has_permits() -> None:
 
 async def test_permits_are_given_back_before_the_scheduler_has_stopped(given: Given) -> None:
     """X-STOP: the others need not wait for the lease."""
-    scheduler = given.scheduler(given.store, limits=(Limit("mail.", 1, fleet=True),))
+    scheduler = given.scheduler(given.store, limits=ONE)
     async with scheduler:
         scheduler.run_once("mail.a", lambda: None)
         await asyncio.sleep(0)
-    rival = Replica("default", "rival", "rival")
-    assert await given.store.take_permit("mail.", most=1, token="r", lease=timedelta(1), replica=rival)
+    assert await is_free(given)
