@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onebeat import CancelToken, Limit, Scheduler, every
+from onebeat.engine.here import Here
 from onebeat.errors import ClaimFailed, ClaimFailure, InvalidSetting
 from onebeat.events import PermitsFailed, StoreRecovered
 from onebeat.model import Replica
@@ -192,11 +193,22 @@ async def test_one_asks_for_all_who_wait_here(given: Given) -> None:
             scheduler.run_once(f"mail.{number}", numbered(number))
         await given.clock.advance(seconds=20)
         assert (store.most_out, len(set(store.takes))) == (1, 1)
-        assert 10 <= len(store.takes) <= 22
+        assert len(store.takes) <= 22
         await given.store.return_permit("mail.", token="rival", replica=RIVAL)
         await given.store.return_permit("mail.", token="2nd", replica=RIVAL)
         await given.clock.advance(seconds=25)
     assert (began, crowd.most, store.most_out) == (list(range(8)), 2, 1)
+
+
+async def test_who_waits_is_asked_for_every_other_second_at_least(given: Given) -> None:
+    """J-LIMIT: so he meets what a busy replica leaves to the others for so long."""
+    store = Asked(given)
+    scheduler = given.scheduler(store, limits=ONE)
+    assert await is_free(given)
+    async with scheduler:
+        scheduler.run_once("mail.a", Crowd(given).body)
+        await given.clock.advance(seconds=100)
+        assert 58 <= len(store.takes) <= 80
 
 
 async def test_while_all_are_held_here_nobody_is_asked(given: Given) -> None:
@@ -204,6 +216,7 @@ async def test_while_all_are_held_here_nobody_is_asked(given: Given) -> None:
     crowd, store = Crowd(given), Asked(given)
     scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
+        await given.clock.advance(minutes=1)
         scheduler.run_once("mail.a", crowd.body)
         scheduler.run_once("mail.b", crowd.body)
         await given.clock.advance(seconds=2)
@@ -263,6 +276,70 @@ async def test_what_may_have_been_taken_is_given_back(given: Given) -> None:
         assert await is_free(given)
 
 
+async def test_what_may_land_late_is_given_back(given: Given) -> None:
+    """J-LIMIT: a statement that failed may land after the next one has said that there is nothing."""
+    store = Asked(given)
+    scheduler = given.scheduler(store, limits=ONE)
+    cancel = CancelToken()
+    store.failure = ClaimFailure.TIMEOUT
+    async with scheduler:
+        scheduler.run_once("mail.a", Crowd(given).body, cancel=cancel)
+        await given.until_quiet()
+        assert await is_free(given)
+        store.failure = None
+        await given.clock.advance(seconds=3)
+        await given.store.return_permit("mail.", token="rival", replica=RIVAL)
+        late = {"most": 1, "token": store.takes[0], "lease": timedelta(1), "replica": RIVAL}
+        assert await given.store.take_permit("mail.", **late)  # type: ignore[arg-type]
+        cancel.cancel()
+        await given.until_quiet()
+        assert await is_free(given)
+
+
+async def test_nothing_is_left_behind_by_a_statement_without_an_answer(given: Given) -> None:
+    """X-STOP: what it may have taken ends with its replica."""
+    store = Asked(given)
+    store.keep_back = 3600
+    scheduler = given.scheduler(store, limits=ONE)
+    before = asyncio.all_tasks()
+    await scheduler.__aenter__()
+    scheduler.run_once("mail.a", Crowd(given).body)
+    await given.clock.advance(seconds=1)
+    store.failure = ClaimFailure.UNAVAILABLE
+    stopping = asyncio.ensure_future(scheduler.__aexit__(None, None, None))
+    await given.clock.advance(seconds=120)
+    assert stopping.done()
+    assert asyncio.all_tasks() <= before | {stopping}
+
+
+async def test_a_stop_waits_for_the_statement_that_is_out_and_no_longer(given: Given) -> None:
+    """X-STOP: nor for the pause that would come after it."""
+    store = Asked(given)
+    store.keep_back = 1
+    cancel = CancelToken()
+    scheduler = given.scheduler(store, limits=ONE)
+    assert await is_free(given)
+    async with scheduler:
+        scheduler.run_once("mail.a", Crowd(given).body, cancel=cancel)
+        await given.clock.advance(seconds=0.5)
+        cancel.cancel()
+        await given.clock.advance(seconds=0.5)
+        before = given.clock.now()
+    assert given.clock.now() == before
+
+
+async def test_a_forked_copy_asks_for_nothing(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-ID: the run it would speak of goes on over there."""
+    store = Asked(given)
+    scheduler = given.scheduler(store, limits=ONE)
+    async with scheduler:
+        with monkeypatch.context() as copied:
+            copied.setattr(Here, "is_copy", True)
+            scheduler.run_once("mail.a", Crowd(given).body)
+            await given.clock.advance(seconds=10)
+        assert not store.takes
+
+
 async def test_a_stop_does_not_wait_for_a_pause_between_two_askings(given: Given) -> None:
     """X-STOP: nobody is left to ask for."""
     crowd = Crowd(given)
@@ -290,6 +367,19 @@ async def test_nobody_starves_beside_a_replica_that_is_always_busy(given: Given)
         assert waited.ended >= 1
         await given.clock.advance(seconds=30)
         assert waited.ended == 3
+
+
+async def test_nobody_starves_where_one_waits_at_a_time(given: Given) -> None:
+    """J-LIMIT: a steady stream hands on just as a long line does."""
+    crowd, waited = Crowd(given), Crowd(given)
+    busy, other = (given.scheduler(given.store, limits=ONE) for _ in range(2))
+    async with busy, other:
+        for number in range(20):
+            busy.run_once(f"mail.{number}", crowd.body)
+            if number == 3:
+                other.run_once("mail.other", waited.body)
+            await given.clock.advance(seconds=3 if number else 1)
+        assert waited.ended == 1
 
 
 def test_a_limit_of_the_fleet_needs_a_store_that_has_permits() -> None:

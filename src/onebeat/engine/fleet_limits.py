@@ -85,7 +85,6 @@ class FleetLimit:
             if len(self._taken) >= self._most:
                 await self._given_back.wait()
             elif await self._got(self._line[0]):
-                pause = _FIRST_PAUSE
                 continue
             elif self._line:
                 await self._given_back_within(pause * (0.5 + random.random() / 2))
