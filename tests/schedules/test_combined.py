@@ -164,7 +164,8 @@ SCHEDULES = [
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_a_combination_is_a_value(schedule: Schedule) -> None:
     """S-VALUE: frozen, hashable, picklable, with a repr that is the expression."""
-    names = {**vars(onebeat), "datetime": __import__("datetime"), "Elsewhere": Elsewhere}
+    ours = {name: getattr(onebeat, name) for name in onebeat.__all__}
+    names = {**ours, "datetime": __import__("datetime"), "Elsewhere": Elsewhere}
     twins = (
         *(pickle.loads(pickle.dumps(schedule, protocol)) for protocol in range(2, 6)),
         copy.deepcopy(schedule),
