@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from onebeat import Run, every
+import pytest
+
+from onebeat import Run, Scheduler, every
 from onebeat.errors import ClaimFailed, LeaseLost
 from onebeat.events import BeatFailed, FailedOver, ReplicaLapsed, TicksLost
 from onebeat.fleet import Buried, Facts, Held, Pulse, Registered, Registration
@@ -260,7 +264,7 @@ class Standby(Line):
     timeline = "00000001"
 
     def take_over(self, store: MemoryStore) -> None:
-        self._store, self.timeline = store, "00000002"
+        self._store, self.timeline, self.cut = store, "00000002", False
 
     async def beat(self, *, replica: Replica, now: Any, ttl: timedelta) -> Pulse:
         return replace(await super().beat(replica=replica, now=now, ttl=ttl), timeline=self.timeline)
@@ -292,15 +296,17 @@ async def test_what_a_server_that_takes_over_does_not_know_is_told_again(given: 
 
 
 class Lagging(Standby):
-    """While it follows, the standby hears of replicas and claims, but of no release."""
+    """While it follows, the standby hears of claims, perhaps of replicas, but of no release."""
 
-    def __init__(self, store: MemoryStore, standby: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, standby: MemoryStore, *, hears_of_replicas: bool) -> None:
         super().__init__(store)
         self._standby = standby
+        self._hears_of_replicas = hears_of_replicas
         self.follows = True
 
     async def join(self, registrations: Sequence[Registration], **more: Any) -> Sequence[Registered]:
-        await self._standby.join(registrations, **more)
+        if self._hears_of_replicas:
+            await self._standby.join(registrations, **more)
         return await super().join(registrations, **more)
 
     async def claim(self, bids: Sequence[Bid], *, replica: Replica, timeout: timedelta) -> Sequence[Answer]:
@@ -309,10 +315,14 @@ class Lagging(Standby):
         return await super().claim(bids, replica=replica, timeout=timeout)
 
 
-async def test_what_still_runs_on_the_standby_alone_is_not_in_the_way_of_what_runs(given: Given) -> None:
-    """F-DRIFT: a run that goes on is not cancelled because the standby missed the end of the one before."""
+@pytest.mark.parametrize("known", [True, False], ids=["a known replica", "an unknown replica"])
+async def test_what_still_runs_on_the_standby_alone_is_not_in_the_way_of_what_runs(
+    given: Given, known: bool
+) -> None:
+    """F-DRIFT: a run that goes on is not cancelled because the standby missed the end of the one before, nor
+    where the replica has to join anew there."""
     standby, gate = MemoryStore(clock=given.clock), Gate()
-    line = Lagging(given.store, standby)
+    line = Lagging(given.store, standby, hears_of_replicas=known)
 
     async def body() -> None:
         if not line.follows:
@@ -333,3 +343,330 @@ async def test_what_still_runs_on_the_standby_alone_is_not_in_the_way_of_what_ru
         gate.open()
         await given.clock.advance(seconds=1)
     assert gate.ended == ["runs"]
+
+
+async def test_every_tick_that_ended_of_late_is_told_again(given: Given) -> None:
+    """F-DRIFT: all of each job's, the oldest first and each with the one before it, so that none reads as
+    missed there; one a job in a statement (C-BATCH)."""
+    line, standby = Standby(given.store), MemoryStore(clock=given.clock)
+    scheduler = given.scheduler(line, ttl=60)
+    for job_id in ("a", "b"):
+        scheduler.add(job_id, every(10), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=41)
+        line.take_over(standby)
+        await given.clock.advance(seconds=5)
+        [told] = given.recorder.of(FailedOver)
+        assert told.asserted == 8
+        for store in (given.store, standby):
+            page = await store.ticks(TickFilter(job_id="a"), app="default", limit=100)
+            assert [row.verdict for row in page.rows] == [Verdict.RAN] * 4
+        await given.clock.advance(seconds=10)
+        page = await standby.ticks(TickFilter(), app="default", limit=100)
+        assert {row.verdict for row in page.rows} == {Verdict.RAN}
+
+
+class Noting(Standby):
+    """What is claimed on it, a list of ticks a statement."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.statements: list[list[Tick]] = []
+
+    async def claim(self, bids: Sequence[Bid], **more: Any) -> Sequence[Answer]:
+        self.statements.append([bid.tick for bid in bids])
+        return await super().claim(bids, **more)
+
+
+async def test_what_is_told_again_comes_in_order_and_once_a_job_in_a_statement(given: Given) -> None:
+    """C-BATCH: after a failover, too."""
+    line = Noting(given.store)
+    scheduler = given.scheduler(line, ttl=60)
+    scheduler.add("a", every(10), lambda: None)
+    scheduler.add("b", every(20), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=41)
+        line.take_over(MemoryStore(clock=given.clock))
+        line.statements.clear()
+        await given.clock.advance(seconds=5)
+    of_a = [tick for ticks in line.statements for tick in ticks if tick.job_id == "a"]
+    assert [[tick.job_id for tick in ticks] for ticks in line.statements] == [
+        ["a", "b"],
+        ["a", "b"],
+        ["a"],
+        ["a"],
+    ]
+    assert of_a == sorted(of_a)
+
+
+async def test_a_failover_is_noticed_when_the_store_answers_again(given: Given) -> None:
+    """F-DRIFT: not only with the next beat: a lost statement that gets through has the timeline looked at
+    at once, and once."""
+    line = Standby(given.store)
+    scheduler = given.scheduler(line, ttl=60)
+    scheduler.add("job", every(20), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=19)
+        line.cut = True
+        await given.clock.advance(seconds=3)
+        line.take_over(MemoryStore(clock=given.clock))
+        before = line.beats
+        await given.clock.advance(seconds=1.5)
+        assert len(given.recorder.of(FailedOver)) == 1
+        assert line.beats == before + 2  # one, and another under the name it takes: nobody knows it there
+
+
+async def test_a_release_that_gets_through_again_has_the_timeline_looked_at(given: Given) -> None:
+    """F-DRIFT: whichever statement is the first."""
+    line, gate = Standby(given.store), Gate()
+    scheduler = given.scheduler(line, ttl=60)
+    scheduler.add("job", every(20), gate.named("job"))
+    async with scheduler:
+        await given.clock.advance(seconds=20)
+        line.cut = True
+        gate.open()
+        await given.clock.advance(seconds=2)
+        line.take_over(MemoryStore(clock=given.clock))
+        before = line.beats
+        await given.clock.advance(seconds=1.5)
+        assert len(given.recorder.of(FailedOver)) == 1
+        assert line.beats == before + 2  # one, and another under the name it takes: nobody knows it there
+
+
+class Ringing(Standby):
+    """A line whose end is heard by those who listen."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.broken = asyncio.Event()
+        self.breaks: type[BaseException] = ClaimFailed
+        self.listened = 0
+
+    async def asked(self, *, app: str) -> None:
+        self.listened += 1
+        await self.broken.wait()
+        raise self.breaks("the line is broken")
+
+
+@pytest.mark.parametrize("breaks", [ClaimFailed, RuntimeError, SystemExit, asyncio.CancelledError])
+async def test_a_replica_with_nothing_to_claim_notices_that_it_hears_nothing(
+    given: Given, breaks: type[BaseException]
+) -> None:
+    """F-DRIFT, F-BEAT: a line that breaks costs one beat, whatever it breaks with, and one a time to live
+    for as long as it stays broken."""
+    line = Ringing(given.store)
+    line.breaks = breaks
+    scheduler = given.scheduler(line, ttl=60)
+    scheduler.add("job", every(days=30), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=16)
+        line.take_over(MemoryStore(clock=given.clock))
+        line.broken.set()
+        before = line.beats
+        await given.until_quiet()
+        assert len(given.recorder.of(FailedOver)) == 1
+        await given.clock.advance(minutes=10)
+        assert line.beats - before <= 1 + 40 + 10
+        assert line.listened <= 1 + 10
+
+
+async def test_a_store_that_comes_and_goes_is_not_asked_more_often_for_it(given: Given) -> None:
+    """F-BEAT: one beat a recovery at most."""
+    line = Line(given.store)
+    scheduler = given.scheduler(line, ttl=60)
+    scheduler.add("job", every(days=30), lambda: None)
+    scheduler.add("often", every(10), lambda: None)
+    async with scheduler:
+        await given.clock.advance(seconds=1)
+        before = line.beats
+        for _ in range(10):
+            line.cut = True
+            await given.clock.advance(seconds=10)
+            line.cut = False
+            await given.clock.advance(seconds=10)
+    # At most one every five seconds while it is cut, four a minute while it is not, and one for each return.
+    assert line.beats - before <= 10 * (2 + 1 + 1)
+
+
+class Lossy(Line):
+    """Loses what comes after a return, once."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.loses: set[str] = set()
+
+    async def join(self, registrations: Sequence[Registration], **more: Any) -> Sequence[Registered]:
+        self._lose("join")
+        return await super().join(registrations, **more)
+
+    async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
+        self._lose("reassert")
+        return await super().reassert(claims, replica=replica)
+
+    def _lose(self, what: str) -> None:
+        if what in self.loses:
+            self.loses.remove(what)
+            raise ClaimFailed(f"lost the {what}")
+
+
+@pytest.mark.parametrize("lost", ["join", "reassert"])
+async def test_a_return_that_fails_half_way_is_made_again(given: Given, lost: str) -> None:
+    """F-LOST: what runs is not forgotten under the identity that died."""
+    two = Two(given, period=3600)
+    two.line = line = Lossy(given.store)
+    two.a = given.scheduler(line, replica="a", ttl=TTL, claim_timeout=1)
+    two.a.add("job", every(3600), two._held, timeout=3600)
+    await started(two)
+    line.cut = True
+    await given.clock.advance(seconds=TTL * 2)
+    line.cut, line.loses = False, {lost}
+    await given.clock.advance(seconds=TTL)
+    assert line.loses == set()
+    [lapsed] = given.recorder.of(ReplicaLapsed)
+    assert (len(lapsed.kept), lapsed.lost) == (1, ())
+    await stopped(two)
+
+
+async def test_a_job_added_while_the_store_is_away_is_made_known_later(given: Given) -> None:
+    """F-DRIFT: what could not be told is told with the next beat that gets through."""
+    line = Line(given.store)
+    scheduler = given.scheduler(line, ttl=TTL)
+    async with scheduler:
+        await given.clock.advance(seconds=1)
+        line.cut = True
+        scheduler.add("late", every(3600), lambda: None)
+        await given.clock.advance(seconds=1)
+        line.cut = False
+        await given.clock.advance(seconds=TTL)
+        assert [row.job_id for row in (await given.store.jobs(app="default", limit=10)).rows] == ["late"]
+
+
+class Faulty(Line):
+    """Fails in ways that no store should."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.faulty = False
+
+    async def beat(self, *, replica: Replica, now: Any, ttl: timedelta) -> Pulse:
+        pulse = await super().beat(replica=replica, now=now, ttl=ttl)
+        if self.faulty:
+            return replace(pulse, lapse_in="soon")  # type: ignore[arg-type]
+        return pulse
+
+
+async def test_no_fault_of_a_store_ends_the_heart(given: Given) -> None:
+    """F-BEAT: it is told once, and beaten again."""
+    line = Faulty(given.store)
+    scheduler = given.scheduler(line, ttl=TTL)
+    async with scheduler:
+        await given.clock.advance(seconds=1)
+        line.faulty = True
+        await given.clock.advance(seconds=2 * TTL)
+        [told] = given.recorder.of(BeatFailed)
+        assert isinstance(told.error.__cause__, TypeError)
+        line.faulty = False
+        before = line.beats
+        await given.clock.advance(seconds=TTL)
+        assert line.beats == before + 4
+    assert len(given.recorder.of(BeatFailed)) == 1
+
+
+async def test_no_fault_in_what_a_beat_means_here_ends_the_heart(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F-BEAT: on the jobs' side, too."""
+
+    def feel(self: object, pulse: Pulse) -> None:
+        raise ZeroDivisionError("of ours")
+
+    line = Line(given.store)
+    scheduler = given.scheduler(line, ttl=TTL)
+    async with scheduler:
+        await given.clock.advance(seconds=1)
+        with monkeypatch.context() as broken:
+            broken.setattr("onebeat.engine.members.Members.feel", feel)
+            before = line.beats
+            await given.clock.advance(seconds=TTL)
+        assert line.beats == before + 4
+        [told] = given.recorder.of(BeatFailed)
+        assert isinstance(told.error.__cause__, ZeroDivisionError)
+        await given.clock.advance(seconds=TTL)
+
+
+class Gone(Line):
+    """A database that takes what is said and never answers."""
+
+    async def leave(self, *, replica: Replica) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_database_that_is_gone_does_not_hold_the_stop(given: Given) -> None:
+    """X-STOP: two seconds at most for saying good-bye, whatever the claim timeout."""
+    scheduler = given.scheduler(Gone(given.store), ttl=TTL, claim_timeout=60)
+    await scheduler.__aenter__()
+    await given.clock.advance(seconds=1)
+    stopping = asyncio.ensure_future(scheduler.__aexit__(None, None, None))
+    await given.clock.advance(seconds=2)
+    assert stopping.done()
+
+
+class Watched(Standby):
+    """Says when something has been asked of it a number of times; on the machine's clock."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore())
+        self.beaten = threading.Semaphore(0)
+        self.returned = threading.Event()
+
+    async def beat(self, *, replica: Replica, now: Any, ttl: timedelta) -> Pulse:
+        pulse = await super().beat(replica=replica, now=now, ttl=ttl)
+        self.beaten.release()
+        return pulse
+
+    async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:
+        kept = await super().reassert(claims, replica=replica)
+        if claims:
+            self.returned.set()
+        return kept
+
+
+def while_a_job_blocks(line: Watched, blocking: Any) -> bool:
+    """What *blocking* returns, called by a tick's body on the jobs' loop, which waits for it."""
+    told: list[bool] = []
+    over = threading.Event()
+
+    async def body() -> None:
+        if not over.is_set():
+            told.append(blocking())
+            over.set()
+
+    scheduler = Scheduler(line, ttl=0.4)
+    scheduler.add("blocks", every(1), body)
+    background = scheduler.start_background()
+    try:
+        assert over.wait(30)
+    finally:
+        background.stop()
+    return told[0]
+
+
+def test_beats_do_not_wait_for_a_job_that_blocks_the_loop() -> None:
+    """F-BEAT: a job that blocks the loop keeps its lease."""
+    line = Watched()
+
+    def blocking() -> bool:
+        return all(line.beaten.acquire(timeout=10) for _ in range(40))
+
+    assert while_a_job_blocks(line, blocking)
+
+
+def test_a_failover_is_made_up_for_while_a_job_blocks_the_loop() -> None:
+    """F-DRIFT, F-BEAT: what it runs is asserted at once, not when it is over."""
+    line = Watched()
+
+    def blocking() -> bool:
+        line.take_over(MemoryStore())
+        return line.returned.wait(10)
+
+    assert while_a_job_blocks(line, blocking)

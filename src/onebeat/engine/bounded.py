@@ -17,7 +17,7 @@ async def bounded(ask: Callable[[], Awaitable[T]], seconds: float, clock: Clock)
 
     Raises ClaimFailed, whatever the store raised: a store written elsewhere must not end the scheduler.
     """
-    task = asyncio.get_running_loop().create_task(_asked(ask))
+    task = asyncio.get_running_loop().create_task(asked(ask))
     timer = clock.call_later(seconds, task.cancel)
     try:
         await asyncio.wait({task})
@@ -29,10 +29,20 @@ async def bounded(ask: Callable[[], Awaitable[T]], seconds: float, clock: Clock)
     return task.result()
 
 
-async def _asked(ask: Callable[[], Awaitable[T]]) -> T:
+async def asked(ask: Callable[[], Awaitable[T]]) -> T:
+    """What *ask* answers, for as long as it takes. Raises ClaimFailed, whatever the store raised."""
     try:
         return await ask()
     except ClaimFailed:
         raise
     except (Exception, SystemExit) as error:  # a task that ends with SystemExit takes its loop along
-        raise ClaimFailed(f"{type(error).__name__}: {error}") from error
+        raise as_failure(error) from error
+
+
+def as_failure(error: BaseException) -> ClaimFailed:
+    """*error* as the one kind of failure that the engine speaks of."""
+    if isinstance(error, ClaimFailed):
+        return error
+    failure = ClaimFailed(f"{type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure

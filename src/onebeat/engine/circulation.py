@@ -85,8 +85,12 @@ class Circulation:
         self._added.append(job)
         self._heart.wake()
 
+    def look(self) -> None:
+        """The store was lost and answers again: beat now, to see whether it is the same server."""
+        self._heart.wake()
+
     async def stop(self) -> None:
-        """Leave the fleet; within the claim timeout, and never raises."""
+        """Leave the fleet; within two seconds, and never raises."""
         self._holds_nothing = not self._members.claims()
         if self._apart is not None:
             await self._apart.stop()

@@ -14,6 +14,7 @@ from onebeat.engine.backoff import pause_before
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.pile import Pile, halves
+from onebeat.engine.recovery import Recovery
 from onebeat.engine.releases import Releases
 from onebeat.engine.tasks import Tasks, until_either
 from onebeat.errors import ClaimFailed, ClaimFailure
@@ -56,13 +57,14 @@ class Desk:
     without a run.
     """
 
-    def __init__(self, store: ClaimStore, here: Here, releases: Releases) -> None:
+    def __init__(self, store: ClaimStore, here: Here, releases: Releases, recovery: Recovery) -> None:
         self._store = store
         self._here = here
         self._clock = here.clock
         self._observe = here.observe
         self._timeout = here.settings.claim_timeout
         self._releases = releases
+        self._recovery = recovery
         self._pile: Pile[Asked] = Pile(self._send, most=_MOST_BIDS)
         self._arriving: list[Asked] = []
         self._statements = Tasks()
@@ -140,6 +142,7 @@ class Desk:
         won = sum(answer.won for answer in answers)
         self._observe(ClaimAnswered(len(bids), won, self._clock.monotonic() - began))
         self._recovered()
+        self._recovery.answered("claim")
         return answers
 
     async def _answers(self, bids: Sequence[Bid]) -> Sequence[Answer]:
@@ -180,6 +183,7 @@ class Desk:
             asked.may_have_landed = not rolled_back
         if rolled_back:
             return
+        self._recovery.failed("claim", error.failure)
         if not self._failures:
             self._failing_since = self._clock.monotonic() - duration
         self._failures += 1

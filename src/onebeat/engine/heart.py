@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
-from functools import partial
 from typing import Any, TypeVar
 
 from onebeat.engine.agreement import Agreement
-from onebeat.engine.bounded import bounded
+from onebeat.engine.bounded import as_failure, bounded
 from onebeat.engine.here import Here
+from onebeat.engine.listener import Listener
 from onebeat.engine.members import Members
-from onebeat.engine.recall import recall
+from onebeat.engine.recall import Recall
 from onebeat.errors import ClaimFailed
-from onebeat.events import BeatFailed, ReplicaLapsed
+from onebeat.events import BeatFailed
 from onebeat.fleet import Facts, FleetStore, Pulse, Registration
 from onebeat.history import history_side
 
 T = TypeVar("T")
 
 _MOMENT = 0.02  # seconds by which it is surely over
+_LAST_WORDS = 2.0
+"""Seconds. The others find out by themselves, in time: a database that is gone must not hold a stop."""
 _SOONER = 1 / 3
 """How much of the usual pause there is after a beat that failed."""
 
@@ -29,8 +30,9 @@ _SOONER = 1 / 3
 class Heart:
     """Beats every quarter of the time to live, and when somebody asks the fleet for something (F-BEAT).
 
-    On whichever loop `run` is called; what concerns the jobs is done by *members* on theirs, which *post*
-    reaches. *registrations* is what has been added since it was last asked; *facts* is told when joining.
+    On whichever loop `run` is called, and never waiting for the jobs'; what concerns the jobs is done by
+    *members* over there, which *post* reaches. *registrations* is what has been added since it was last
+    asked, or all there is; *facts* is told when joining.
     """
 
     def __init__(
@@ -50,17 +52,20 @@ class Heart:
         self._registrations = registrations
         self._facts = facts
         self._ttl = here.settings.ttl
+        self._recall = Recall(store, here, members, self._hand)
         self._joined = False
+        self._lapsed = False
         self._failing = False
+        self._faulty: set[str] = set()
         self._timeline: str | None = None
         history = history_side(store)
         self._agreement = Agreement(history, here, ask=self._ask) if history is not None else None
-        self._asked: asyncio.Task[None] | None = None
+        self._listener = Listener(store, here)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = asyncio.Event()
 
     def wake(self) -> None:
-        """Beat now: there is something to tell. From any thread."""
+        """Beat now: there is something to tell, or to see. From any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._waking.set)
 
@@ -69,11 +74,11 @@ class Heart:
         self._loop = asyncio.get_running_loop()
         while not self._here.is_copy:
             # Before the beat: what is asked from now on is heard of, what was asked before comes with it.
-            self._listen()
+            self._listener.listen()
             pause = self._ttl.total_seconds() / 4
             try:
                 pause = min(pause, await self._beat())
-            except ClaimFailed as error:
+            except Exception as error:  # whatever it is: without a heart all that runs here is lost
                 self._told_failure(error)
                 pause *= _SOONER
             else:
@@ -82,33 +87,29 @@ class Heart:
 
     async def rest(self) -> None:
         """It beats no more; let nothing of it go on."""
-        if self._asked is not None:
-            self._asked.cancel()
-            await asyncio.wait({self._asked})
+        await self._listener.rest()
 
     async def leave(self) -> None:
         """This replica has stopped: nobody need wait for its death. Never raises."""
+        seconds = min(_LAST_WORDS, self._here.settings.claim_timeout.total_seconds())
         try:
-            await self._ask(lambda: self._store.leave(replica=self._here.replica))
+            await bounded(lambda: self._store.leave(replica=self._here.replica), seconds, self._here.clock)
         except ClaimFailed:
             return  # then it is declared dead in time
 
     async def _beat(self) -> float:
         """In how many seconds there may be a death to tell."""
-        await self._join(anew=not self._joined)
+        await self._join()
         pulse = await self._pulse()
         if pulse.dead:
-            await self._come_back()
-            pulse = await self._pulse()
-        if pulse.timeline != self._timeline and self._timeline is not None:
-            await recall(self._store, self._here, self._there, self._members, str(pulse.timeline))
-        self._timeline = pulse.timeline
+            pulse = await self._come_back()
+        await self._take_up(pulse)
         if pulse.healthy and pulse.suspects:
             await self._bury()
-        self._post(self._members.feel, pulse)
+        self._hand(self._members.feel, pulse)
         if self._agreement is not None:
             for disagreement in await self._agreement.look(pulse):
-                self._post(self._here.observe, disagreement)
+                self._hand(self._here.observe, disagreement)
         if pulse.lapse_in is None or pulse.lapse_in <= 0:
             return math.inf
         return pulse.lapse_in + _MOMENT
@@ -119,38 +120,43 @@ class Heart:
             lambda: self._store.beat(replica=here.replica, now=here.clock.now(), ttl=self._ttl)
         )
 
-    async def _join(self, *, anew: bool) -> None:
-        """Tell of the jobs added since; of all of them *anew*. One statement, or none."""
+    async def _join(self) -> None:
+        """Tell of the jobs added since; of all of them anew. One statement, or none."""
+        here, anew = self._here, not self._joined
+        self._joined = False  # until it has worked: else those added since would never be told
         registrations = self._registrations(anew)
-        if not registrations and not anew:
-            return
-        here = self._here
-        registered = await self._ask(
-            lambda: self._store.join(
-                registrations, replica=here.replica, facts=self._facts, now=here.clock.now()
+        if registrations or anew:
+            registered = await self._ask(
+                lambda: self._store.join(
+                    registrations, replica=here.replica, facts=self._facts, now=here.clock.now()
+                )
             )
-        )
+            self._hand(self._members.join, registered)
         self._joined = True
-        self._post(self._members.join, registered)
 
-    async def _come_back(self) -> None:
+    async def _come_back(self) -> Pulse:
         """Declared dead while it was away, it lives on under another name, with what is still its own."""
-        claims = await self._there(self._members.renew)
-        self._joined = False
-        await self._join(anew=True)
-        kept = await self._ask(lambda: self._store.reassert(claims, replica=self._here.replica))
-        lost = await self._there(self._members.part_with, claims, kept)
-        still = tuple(claim.tick for claim, is_kept in zip(claims, kept, strict=True) if is_kept)
-        self._post(self._here.observe, ReplicaLapsed(self._here.replica, still, lost))
+        self._here.renew()
+        self._joined, self._lapsed = False, True
+        await self._join()
+        return await self._pulse()
+
+    async def _take_up(self, pulse: Pulse) -> None:
+        """Both are remembered until it has worked: a claim that nobody asserts blocks nobody."""
+        has_moved = self._timeline is not None and pulse.timeline != self._timeline
+        if self._lapsed or has_moved:
+            timeline = str(pulse.timeline) if has_moved else None
+            await self._recall.take_up(lapsed=self._lapsed, timeline=timeline)
+        self._lapsed, self._timeline = False, pulse.timeline
 
     async def _bury(self) -> None:
         buried = await self._ask(lambda: self._store.bury(replica=self._here.replica, ttl=self._ttl))
         if buried:
-            self._post(self._members.mourn, buried)
+            self._hand(self._members.mourn, buried)
 
     async def _pause(self, seconds: float) -> None:
         """Until the next beat is due, somebody asks for something, or there is something to tell."""
-        asked = self._listen()
+        asked = self._listener.listen()
         woken = asyncio.ensure_future(self._waking.wait())
         slept = asyncio.ensure_future(self._here.clock.sleep(seconds))
         try:
@@ -160,38 +166,26 @@ class Heart:
             slept.cancel()
         self._waking.clear()
 
-    def _listen(self) -> asyncio.Task[None]:
-        if self._asked is None or self._asked.done():
-            self._asked = asyncio.ensure_future(self._until_asked())
-        return self._asked
-
-    async def _until_asked(self) -> None:
-        try:
-            await self._store.asked(app=self._here.replica.app)
-        except ClaimFailed:
-            await self._here.clock.sleep(
-                self._ttl.total_seconds()
-            )  # what is asked is seen with the next beat
-
     async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
         return await bounded(ask, self._here.settings.claim_timeout.total_seconds(), self._here.clock)
 
-    async def _there(self, call: Callable[..., T], *arguments: Any) -> T:
-        """What *call* returns, made on the jobs' loop."""
-        answer: Future[T] = Future()
-        self._post(partial(_settle, answer, call, arguments))
-        return await asyncio.wrap_future(answer)
-
-    def _told_failure(self, error: ClaimFailed) -> None:
+    def _told_failure(self, error: Exception) -> None:
         if not self._failing:
             self._failing = True
-            self._post(self._here.observe, BeatFailed(error, self._ttl.total_seconds()))
+            self._post(self._here.observe, BeatFailed(as_failure(error), self._ttl.total_seconds()))
 
+    def _hand(self, call: Callable[..., object], *arguments: Any) -> None:
+        """Have it called on the jobs' loop, soon."""
+        self._post(self._called, call, *arguments)
 
-def _settle(answer: Future[Any], call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    if not answer.set_running_or_notify_cancel():
-        return
-    try:
-        answer.set_result(call(*arguments))
-    except Exception as error:
-        answer.set_exception(error)
+    def _called(self, call: Callable[..., object], *arguments: Any) -> None:
+        """Over there. What fails is told once until it works again, and keeps nothing else undone."""
+        name = getattr(call, "__name__", repr(call))
+        try:
+            call(*arguments)
+        except Exception as error:
+            if name not in self._faulty:
+                self._faulty.add(name)
+                self._here.observe(BeatFailed(as_failure(error), self._ttl.total_seconds()))
+        else:
+            self._faulty.discard(name)

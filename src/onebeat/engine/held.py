@@ -11,7 +11,7 @@ from onebeat.model import Bid
 
 
 class HeldClaims:
-    """On the jobs' loop."""
+    """On the jobs' loop; `all` from any thread."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[Admission, Bid]] = {}
@@ -31,4 +31,5 @@ class HeldClaims:
 
     def all(self) -> Sequence[Held]:
         """What is in use now."""
-        return [Held(bid.tick, bid.token, bid.lease) for _, bid in self._held.values()]
+        held = list(self._held.values())  # in one go, whatever comes and goes meanwhile
+        return [Held(bid.tick, bid.token, bid.lease) for _, bid in held]

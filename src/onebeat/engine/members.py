@@ -1,4 +1,4 @@
-"""This replica among the others: what a heartbeat means for its jobs. On the jobs' loop."""
+"""This replica among the others: what a heartbeat means for its jobs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from onebeat.engine.releases import Releases
 from onebeat.errors import Cancelled, LeaseLost
 from onebeat.events import TicksLost
 from onebeat.fleet import Buried, Held, Order, Pulse, Registered
-from onebeat.model import Bid, Release, Tick, Wanted
+from onebeat.model import Bid, Release, Wanted
 
 
 class Members:
-    """`covered` says from when on the ticker itself hands out a job's ticks; `felt` is told who lives."""
+    """On the jobs' loop, but for `claims` and `recent`: those from any thread, for no beat waits for a job.
+
+    `covered` says from when on the ticker itself hands out a job's ticks; `felt` is told who lives."""
 
     def __init__(
         self,
@@ -70,30 +72,24 @@ class Members:
                 self._admitting.admit(Due(lost.tick, lost.attempt + 1))
         self._here.observe(TicksLost(tuple(lost.tick for lost in buried)))
 
-    def renew(self) -> Sequence[Held]:
-        """Take another identity; the claims made under the old one that are still in use."""
-        self._here.renew()
-        return self.claims()
-
     def claims(self) -> Sequence[Held]:
         """What runs here under a claim, and what has ended without the store's knowing it yet."""
         claims = {claim.token: claim for claim in (*self._held.all(), *self._releases.owed())}
         return list(claims.values())
 
     def recent(self) -> Sequence[tuple[Bid, Release]]:
-        """What was given back of late, the newest of each job."""
-        newest: dict[str, tuple[Bid, Release]] = {}
-        for token, (release, lease) in self._releases.recent().items():
-            newest[release.tick.job_id] = Bid(release.tick, token, lease), release
-        return list(newest.values())
+        """What was given back of late, and the bids that had won it."""
+        return [
+            (Bid(release.tick, token, lease), release)
+            for token, (release, lease) in self._releases.recent().items()
+        ]
 
-    def part_with(self, claims: Sequence[Held], kept: Sequence[bool]) -> tuple[Tick, ...]:
-        """Cancel the runs whose claims were taken over, and only those (F-LOST); their ticks."""
+    def part_with(self, claims: Sequence[Held], kept: Sequence[bool]) -> None:
+        """Cancel the runs whose claims were taken over, and only those (F-LOST)."""
         self._release_again({claim.token for claim, is_kept in zip(claims, kept, strict=True) if is_kept})
-        taken = [claim for claim, is_kept in zip(claims, kept, strict=True) if not is_kept]
-        for claim in taken:
-            self._held.cancel(claim.token, LeaseLost("its claim was taken over meanwhile"))
-        return tuple(claim.tick for claim in taken)
+        for claim, is_kept in zip(claims, kept, strict=True):
+            if not is_kept:
+                self._held.cancel(claim.token, LeaseLost("its claim was taken over meanwhile"))
 
     def _release_again(self, kept: set[str]) -> None:
         """What has ended while it was being taken up: its release may have come too early to count."""

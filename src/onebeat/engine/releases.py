@@ -14,6 +14,7 @@ from onebeat.engine.backoff import pause_before
 from onebeat.engine.bounded import bounded
 from onebeat.engine.here import Here
 from onebeat.engine.pile import Pile, halves
+from onebeat.engine.recovery import Recovery
 from onebeat.engine.tasks import Tasks
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ReleaseFailed
@@ -25,7 +26,7 @@ _WORTH_TELLING = timedelta(hours=1)
 """For how long a release is tried again at least: the lease may have ended, but the tick has no verdict."""
 
 _OF_LATE = timedelta(minutes=2).total_seconds()
-_MOST_RECENT = 1_000
+_MOST_RECENT = 10_000
 
 
 @dataclass(slots=True, eq=False)
@@ -43,11 +44,12 @@ class _Due:
 class Releases:
     """Ends claims. A release that fails is one ReleaseFailed, then retried in the background (C-RELEASE)."""
 
-    def __init__(self, store: ClaimStore, here: Here) -> None:
+    def __init__(self, store: ClaimStore, here: Here, recovery: Recovery) -> None:
         self._store = store
         self._here = here
         self._clock = here.clock
         self._observe = here.observe
+        self._recovery = recovery
         self._timeout = here.settings.claim_timeout.total_seconds()
         self._pile: Pile[_Due] = Pile(self._send, most=_MOST_RELEASES)
         self._retries = Tasks()
@@ -74,13 +76,17 @@ class Releases:
         return due.settled
 
     def owed(self) -> list[Held]:
-        """The claims whose end the store has not been told yet."""
-        return [Held(due.release.tick, due.release.token, due.lease) for due in self._owed.values()]
+        """The claims whose end the store has not been told yet. From any thread; whoever asks for these, and
+        for the recent ones then, misses none that goes from here to there."""
+        owed = list(self._owed.values())
+        return [Held(due.release.tick, due.release.token, due.lease) for due in owed]
 
     def recent(self) -> dict[str, tuple[Release, timedelta | None]]:
-        """What the store was told within the last two minutes, by token: releases and leases."""
+        """What the store was told within the last two minutes, by token: releases and leases. From any
+        thread."""
         since = self._clock.monotonic() - _OF_LATE
-        return {due.release.token: (due.release, due.lease) for at, due in self._told if at >= since}
+        told = self._told.copy()
+        return {due.release.token: (due.release, due.lease) for at, due in told if at >= since}
 
     async def closed(self) -> None:
         """Return when everything is released or has become pointless."""
@@ -109,14 +115,16 @@ class Releases:
                 partial(self._store.release, ends, replica=self._here.replica), self._timeout, self._clock
             )
         except ClaimFailed as error:
+            self._recovery.failed("release", error.failure)
             await self._failed(batch, error)
         else:
+            self._recovery.answered("release")
             for due in batch:
                 self._done(due)
 
     def _done(self, due: _Due) -> None:
-        self._owed.pop(due.release.token, None)
         self._told.append((self._clock.monotonic(), due))
+        self._owed.pop(due.release.token, None)
         _settle(due.settled)
 
     async def _failed(self, batch: list[_Due], error: ClaimFailed) -> None:

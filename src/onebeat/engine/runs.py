@@ -140,13 +140,15 @@ class Runs:
             self._refuse(admission, due, _REFUSALS[answer.ruling], claimed_by=answer.claimed_by)
 
     def _run_won(self, admission: Admission, due: Due, bid: Bid, answer: Answer) -> None:
+        # First of all: the heart may take another identity at any moment, and asserts what it finds there.
+        self._held.take(admission, bid)
         if not self._here.made(bid.token) and self._releases is not None:
             # Won by an identity that was declared dead while it asked: that claim blocks nobody.
+            self._held.give_back(bid)
             self._releases.release_later(Release(bid.tick, bid.token, Verdict.LOST), bid.lease)
             self._refuse(admission, due, Reason.CANCELLED)
             return
         admission.run.fence, admission.run.attempt = answer.fence, answer.attempt
-        self._held.take(admission, bid)
         missed = self._won(admission, due, answer)
         self._spawn(admission, Won(bid, missed, accounts=not due.ordered))
 

@@ -24,6 +24,7 @@ from onebeat.engine.job import Job
 from onebeat.engine.limits import Limits
 from onebeat.engine.posting import Posting
 from onebeat.engine.pruner import Pruner
+from onebeat.engine.recovery import Recovery
 from onebeat.engine.releases import Releases
 from onebeat.engine.run import CancelToken, Run
 from onebeat.engine.runs import Runs
@@ -180,8 +181,11 @@ class Session:
     def _wire(self) -> None:
         here, store = self.here, self._store
         self._threads = Threads(here.settings.threads, here.clock)
-        self._releases = Releases(store, here) if store is not None else None
-        self._desk = Desk(store, here, self._releases) if store is not None and self._releases else None
+        recovery = Recovery(self._recovered)
+        self._releases = Releases(store, here, recovery) if store is not None else None
+        self._desk = (
+            Desk(store, here, self._releases, recovery) if store is not None and self._releases else None
+        )
         self._pruner = Pruner(store, here) if store is not None else None
         self._verdicts = Verdicts(self._fleet, here) if self._fleet is not None else None
         self._limits = Limits(here, permit_side(store))
@@ -215,6 +219,10 @@ class Session:
     def _transactions(self) -> Transactions | None:
         side = transaction_side(self._store)
         return None if side is None else Transactions(side, self.here)
+
+    def _recovered(self) -> None:
+        if self._circulation is not None:
+            self._circulation.look()
 
     def _finished(self, admission: Admission) -> None:
         self.slots.finished(admission)
