@@ -9,12 +9,22 @@ import time
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
+from typing import cast
+
+import pytest
 
 from tests.processes.fleet import ROOT, wait_for
 from tests.processes.limited import MOST
 from tests.processes.records import Entry, Mark, read_ledger, true_time
 
 LABELS = ("r0", "r1", "r2")
+
+
+@pytest.fixture(params=["postgresql", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgresql":
+        return cast(str, request.getfixturevalue("database"))
+    return f"sqlite:///{tmp_path / 'claims.db'}"
 
 
 def started(stack: ExitStack, label: str, store: str, folder: Path) -> subprocess.Popen[bytes]:
@@ -46,7 +56,7 @@ def at_once(ledger: list[Entry], killed: str, killed_at: datetime) -> list[int]:
 
 
 def test_never_more_than_the_limit_run_at_once_and_the_dead_hold_nothing_for_long(
-    database: str, tmp_path: Path
+    store: str, tmp_path: Path
 ) -> None:
     """J-LIMIT: on three replicas; one is killed while it holds a permit, and that comes back."""
     path = tmp_path / "ledger"
@@ -64,7 +74,7 @@ def test_never_more_than_the_limit_run_at_once_and_the_dead_hold_nothing_for_lon
         return [e for e in read_ledger(path) if e.mark is Mark.START and e.stamp > moment]
 
     with ExitStack() as stack:
-        processes = {label: started(stack, label, database, tmp_path) for label in LABELS}
+        processes = {label: started(stack, label, store, tmp_path) for label in LABELS}
         wait_for(lambda: len(read_ledger(path)) > 20, "some runs", logs)
 
         def frozen_in_a_run() -> str:
