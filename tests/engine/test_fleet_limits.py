@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -296,19 +297,26 @@ async def test_what_may_land_late_is_given_back(given: Given) -> None:
         assert await is_free(given)
 
 
-async def test_nothing_is_left_behind_by_a_statement_without_an_answer(given: Given) -> None:
-    """X-STOP: what it may have taken ends with its replica."""
-    store = Asked(given)
-    store.keep_back = 3600
+async def test_a_body_that_outlives_the_scheduler_gives_nothing_back(given: Given) -> None:
+    """X-STOP: nothing is asked of the store any more; what it holds ends with its replica, or its lease."""
+    store, gate = Asked(given), asyncio.Event()
     scheduler = given.scheduler(store, limits=ONE)
     before = asyncio.all_tasks()
+
+    async def stubborn() -> None:
+        with suppress(asyncio.CancelledError):
+            await gate.wait()
+        await gate.wait()
+
     await scheduler.__aenter__()
-    scheduler.run_once("mail.a", Crowd(given).body)
+    scheduler.run_once("mail.a", stubborn)
     await given.clock.advance(seconds=1)
     store.failure = ClaimFailure.UNAVAILABLE
     stopping = asyncio.ensure_future(scheduler.__aexit__(None, None, None))
     await given.clock.advance(seconds=120)
     assert stopping.done()
+    gate.set()
+    await given.until_quiet()
     assert asyncio.all_tasks() <= before | {stopping}
 
 
@@ -329,15 +337,18 @@ async def test_a_stop_waits_for_the_statement_that_is_out_and_no_longer(given: G
 
 
 async def test_a_forked_copy_asks_for_nothing(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
-    """C-ID: the run it would speak of goes on over there."""
+    """C-ID: the run it would speak of waits over there."""
     store = Asked(given)
     scheduler = given.scheduler(store, limits=ONE)
+    assert await is_free(given)
     async with scheduler:
+        scheduler.run_once("mail.a", Crowd(given).body)
+        await given.clock.advance(seconds=10)
+        asked = len(store.takes)
         with monkeypatch.context() as copied:
             copied.setattr(Here, "is_copy", True)
-            scheduler.run_once("mail.a", Crowd(given).body)
             await given.clock.advance(seconds=10)
-        assert not store.takes
+        assert len(store.takes) == asked
 
 
 async def test_a_stop_does_not_wait_for_a_pause_between_two_askings(given: Given) -> None:
