@@ -33,6 +33,8 @@ _RUNS = "AND token IS NOT NULL AND released_at IS NULL"
         (permits, "_FREE", "lease_until <= :now", "0", "a_permit_is_free_again_when_its_lease_ends"),
         (permits, "_FREE", "holder IN", "0 AND 0 IN", "a_permit_is_free_again_when_its_holder_is_dead"),
         (permits, "_FREE", "dead_at IS NOT NULL", "1", "a_permit_is_free_again_when_its_holder_is_dead"),
+        (permits, "_DEAD", "dead_at IS NOT NULL", "0", "one_who_was_declared_dead_gets_none"),
+        (permits, "_DEAD", "replica_id = :holder", "1", "a_permit_is_free_again_when_its_holder_is_dead"),
         (permits, "_TAKEN", "AND prefix = :prefix", "", "prefixes_and_apps_have_permits_of_their_own"),
         (permits, "_TAKEN", "app = :app", "1", "prefixes_and_apps_have_permits_of_their_own"),
         (permits, "_RETURN", "AND token = :token", "", "giving_back_what_one_has_not_is_harmless"),
