@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from onebeat.engine.admission import Admission
-from onebeat.engine.fleet_limits import FleetLimit
 from onebeat.engine.here import Here
 from onebeat.permits import Permits
+
+if TYPE_CHECKING:
+    from onebeat.engine.fleet_limits import FleetLimit
 
 
 class Limits:
@@ -17,11 +20,7 @@ class Limits:
     def __init__(self, here: Here, store: Permits | None) -> None:
         limits = here.settings.limits
         self._local = {limit.prefix: asyncio.Semaphore(limit.n) for limit in limits if not limit.fleet}
-        self._fleet = {
-            limit.prefix: FleetLimit(limit.prefix, limit.n, store, here)
-            for limit in limits
-            if limit.fleet and store is not None
-        }
+        self._fleet = _shared(here, store) if store is not None else {}
 
     def permit(self, admission: Admission) -> AbstractAsyncContextManager[None]:
         """Hold one while the body runs. Waiting for it may be cancelled."""
@@ -42,3 +41,12 @@ class Limits:
         """Give no shared permit back any more."""
         for shared in self._fleet.values():
             shared.abandon()
+
+
+def _shared(here: Here, store: Permits) -> dict[str, FleetLimit]:
+    shared = [limit for limit in here.settings.limits if limit.fleet]
+    if not shared:
+        return {}
+    from onebeat.engine.fleet_limits import FleetLimit  # not needed without one
+
+    return {limit.prefix: FleetLimit(limit.prefix, limit.n, store, here) for limit in shared}
