@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from typing import Generic, Protocol, TypeVar, cast
 
+from onebeat.errors import InvalidSetting
 from onebeat.model import Tick, Verdict, Wanted, checked_instant
 
 T = TypeVar("T")
@@ -125,10 +127,27 @@ class Page(Generic[T]):
     next: str | None
 
 
+class Order(StrEnum):
+    """In which order pages come: by instant, then job id, both descending or both ascending."""
+
+    NEWEST_FIRST = "newest first"
+    OLDEST_FIRST = "oldest first"
+
+
+def checked_text(field: str, got: str) -> str:
+    """*got*, where some row may hold it. Raises InvalidSetting for one with a NUL or half of a surrogate
+    pair, which each store would refuse in its own way."""
+    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in got):
+        raise InvalidSetting(field, got, "valid UTF-8 without NUL")
+    return got
+
+
 @dataclass(frozen=True, slots=True)
 class TickFilter:
     """Which ticks: of one job or of ids with a prefix, with one of these verdicts, held by the replica of
-    this label, scheduled in [since, until), `running` alone. None and () leave nothing out."""
+    this label, scheduled in [since, until), `running` alone. None and () leave nothing out.
+
+    Raises InvalidSetting for a text that no row can hold, InvalidJob for a naive instant."""
 
     job_id: str | None = None
     prefix: str | None = None
@@ -139,6 +158,8 @@ class TickFilter:
     running: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("job_id", "prefix", "replica"):
+            checked_text(name, getattr(self, name) or "")
         for name in ("since", "until"):
             given = getattr(self, name)
             if given is not None:
@@ -156,12 +177,20 @@ def history_side(store: object) -> RunHistory | None:
 class RunHistory(Protocol):
     """Reads, and never holds up a claim. Pages are walked by key: what is there from the first page to the
     last comes up exactly once, whatever is added meanwhile. All raise ClaimFailed when the store cannot
-    answer, InvalidSetting for a limit outside 1 to MOST_ROWS or a cursor it did not give."""
+    answer, InvalidSetting for a limit outside 1 to MOST_ROWS, a cursor it did not give, or a text that no
+    row can hold."""
 
     async def ticks(
-        self, which: TickFilter, *, app: str, limit: int, after: str | None = None
+        self,
+        which: TickFilter,
+        *,
+        app: str,
+        limit: int,
+        after: str | None = None,
+        order: Order = Order.NEWEST_FIRST,
     ) -> Page[TickRecord]:
-        """The newest first (by instant, then job id, descending): *limit* of them, after the cursor."""
+        """*limit* of them in that order, after the cursor. A cursor may be followed in the other order too:
+        back over what was told before."""
 
     async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
         """What is known of one tick; None without a row."""

@@ -19,7 +19,7 @@ from onebeat.cli.lines import in_json, plain, span, table
 from onebeat.cli.status import told_lines
 from onebeat.cli.wellness import Fleet
 from onebeat.cli.why import Known, explained
-from onebeat.history import END_OF_TIME, JobState, ReplicaState, TickRecord
+from onebeat.history import END_OF_TIME, AuditRecord, JobState, ReplicaState, TickRecord
 from onebeat.model import Tick, Verdict
 
 Onebeat = Callable[..., Any]
@@ -241,6 +241,14 @@ def job(**fields: Any) -> JobState:
     return JobState(**(known | fields))
 
 
+def paused(**fields: Any) -> AuditRecord:
+    known: dict[str, Any] = {
+        "number": 1, "at": NOON - timedelta(hours=3), "action": "pause", "target": "the whole app",
+        "by": "ada", "reason": "stocktaking", "until": END_OF_TIME,
+    }  # fmt: skip
+    return AuditRecord(**(known | fields))
+
+
 def told_of(at: datetime, **known: Any) -> list[str]:
     fields: dict[str, Any] = {"record": None, "job": job(), "before": None, "after": None}
     return list(explained(Known(Tick("report", at), NOON, **(fields | known))))
@@ -250,10 +258,17 @@ def test_why_a_tick_without_a_row_is_told_as_far_as_it_is_known() -> None:
     hour = timedelta(hours=1)
     assert "ever registered" in told_of(NOON - hour, job=None)[0]
     assert "still to come" in told_of(NOON + hour)[0]
-    assert len(told_of(NOON + hour, job=job(paused_until=NOON + hour))) == 2  # the schedule beside it
-    assert "will not run" in told_of(NOON + hour, job=job(paused_until=NOON + 2 * hour))[1]
+    assert told_of(NOON + hour)[1:] == ["Its schedule is 0 * * * *."]
+    assert told_of(NOON + hour, pause=paused()) == [
+        "That is still to come.",
+        "As things stand it will not run.",
+        "ada paused the whole app at 2027-03-01 09:00:00Z, until resumed: stocktaking.",
+        "Its schedule is 0 * * * *.",
+    ]
     assert "first registered" in told_of(NOON - timedelta(days=2))[0]
-    assert "paused" in told_of(NOON - hour, job=job(paused_until=NOON + hour))[0]
+    assert "paused then" in told_of(NOON - hour, pause=paused(until=NOON), before=record(NOON - hour))[0]
+    assert "until 2027-03-01 12:00:00Z" in told_of(NOON - hour, pause=paused(until=NOON))[1]
+    assert "paused" not in "".join(told_of(NOON - hour, job=job(paused_until=NOON + hour)))
     assert "history begins" in told_of(NOON - hour, after=record(NOON))[0]
     assert "no such tick" in told_of(NOON - hour, before=record(NOON - 2 * hour))[0]
     assert "Nobody has claimed it" in told_of(NOON - hour, job=job(watermark=None))[0]
@@ -277,10 +292,10 @@ def test_a_fleet_is_well_until_somebody_fails_or_nobody_lives() -> None:
 
 def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out() -> None:
     dead = ReplicaState("id", "web-2", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
-    paused = job(job_id="asleep", paused_until=END_OF_TIME)
+    asleep = job(job_id="asleep", paused_until=END_OF_TIME)
     untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(25)]
     running = record(NOON, None, started_at=None, finished_at=None)
-    lines = list(told_lines(Fleet(NOON, (dead,), (paused, *untried), (running,))))
+    lines = list(told_lines(Fleet(NOON, (dead,), (asleep, *untried), (running,)), UTC))
     assert lines[:2] == [
         "not well: no replica lives",
         "0 replicas live, 1 died of late; 26 jobs, 1 running, 1 paused",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
 import click
 
 from onebeat.cli.fleet_store import (
@@ -11,6 +13,7 @@ from onebeat.cli.fleet_store import (
     fleet_store,
     read_instant,
     split_words,
+    time_option,
 )
 from onebeat.cli.lines import instant, plain
 from onebeat.cli.targets import asked
@@ -21,9 +24,16 @@ from onebeat.clock import SystemClock
 @click.argument("words", metavar="[STORE] JOB", nargs=-1)
 @click.option("--at", help="Only the run of the tick scheduled then: an instant with its zone.")
 @asking_options
+@time_option
 @fleet_options
 def command(
-    words: tuple[str, ...], at: str | None, by: str, reason: str, app: str, schema: str | None
+    words: tuple[str, ...],
+    at: str | None,
+    by: str,
+    reason: str,
+    shown_in: tzinfo,
+    app: str,
+    schema: str | None,
 ) -> None:
     """Cancel what runs of a job, wherever that is.
 
@@ -38,6 +48,6 @@ def command(
     asking = store.cancel(job_id, app=checked_app(app), by=by, reason=reason, scheduled_at=moment)
     ticks = asked(store, asking)
     for tick in ticks:
-        click.echo(f"cancelled {plain(job_id)} of {instant(tick.scheduled_at)}")
+        click.echo(f"cancelled {plain(job_id)} of {instant(tick.scheduled_at, shown_in)}")
     if not ticks:
         click.echo(f"{plain(job_id)}: nothing runs")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import click
 
-from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words
+from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words, time_option
 from onebeat.cli.lines import as_json, in_json, instant, plain, span, table
 from onebeat.cli.targets import asked
 from onebeat.drift import disagreements
@@ -19,8 +19,9 @@ _HEADINGS = ("replica", "since", "last beat", "skew", "jobs", "version")
 @click.command("replicas")
 @click.argument("words", metavar="[STORE]", nargs=-1)
 @click.option("--json", "show_json", is_flag=True, help="One JSON object: `replicas` and `disagreements`.")
+@time_option
 @fleet_options
-def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | None) -> None:
+def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str, schema: str | None) -> None:
     """List the replicas: the living, the dead of late, and what they disagree about.
 
     STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL.
@@ -38,16 +39,16 @@ def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | Non
         told = {"replicas": [as_json(replica) for replica in replicas], "disagreements": found}
         click.echo(in_json(told))
         return
-    for line in table(_HEADINGS, (cells(replica, now) for replica in replicas)):
+    for line in table(_HEADINGS, (cells(replica, now, shown_in) for replica in replicas)):
         click.echo(line)
     for text in found:
         click.echo(plain(text, 400))
 
 
-def cells(replica: ReplicaState, now: datetime) -> list[str]:
+def cells(replica: ReplicaState, now: datetime, shown_in: tzinfo) -> list[str]:
     """Under the headings; of a dead one since when it is."""
     beat = span((now - replica.beat_at).total_seconds()) + " ago"
     if replica.dead_at is not None:
         beat = f"dead {span((now - replica.dead_at).total_seconds())}"
-    since = instant(replica.started_at)
+    since = instant(replica.started_at, shown_in)
     return [replica.label, since, beat, f"{replica.skew:+.2f}s", str(len(replica.jobs)), replica.version]

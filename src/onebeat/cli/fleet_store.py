@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import socket
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, Protocol, TypeVar, cast
 
 import click
@@ -13,8 +13,10 @@ import click
 from onebeat.claims import ClaimStore
 from onebeat.cli.targets import named_store, opened
 from onebeat.control import FleetControl
+from onebeat.errors import InvalidSchedule
 from onebeat.history import RunHistory, history_side
 from onebeat.model import checked_name
+from onebeat.schedules.local import zone, zone_name
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -34,6 +36,26 @@ def fleet_options(command: C) -> C:
     return app(schema(command))
 
 
+def time_option(command: C) -> C:
+    """--tz, which every command that shows instants to people takes."""
+    return click.option(
+        "--tz",
+        "shown_in",
+        default="UTC",
+        show_default=True,
+        metavar="ZONE",
+        callback=_zone,
+        help='Show times in this zone: an IANA name, or "local".',
+    )(command)
+
+
+def _zone(_context: click.Context, _option: click.Parameter, name: str) -> tzinfo:
+    try:
+        return zone(zone_name(name))
+    except InvalidSchedule as error:
+        raise click.UsageError(str(error).replace("tz", "--tz", 1)) from error
+
+
 def asking_options(command: C) -> C:
     """Who asks the fleet for something, and why."""
     by = click.option("--by", default=_somebody, show_default="user@host", help="Who asks, for the audit.")
@@ -47,9 +69,14 @@ def split_words(
     """The STORE, if the first word is one, and the others, of which there are so many."""
     store = words[0] if words and "://" in words[0] else None
     rest = tuple(words[1:] if store else words)
-    if not least <= len(rest) <= most:
-        raise click.UsageError(f"expected {usage}, got {len(words)} arguments")
-    return store, rest
+    if least <= len(rest) <= most:
+        return store, rest
+    hint = ""
+    if any("://" in word for word in words[1:]):
+        hint = ": STORE comes first"
+    elif store is None and len(rest) == most + 1:
+        hint = f": {rest[0]!r} is no STORE, which is postgresql://… or sqlite:///file.db"
+    raise click.UsageError(f"expected {usage}, got {len(words)} arguments{hint}")
 
 
 def fleet_store(store: str | None, schema: str | None) -> FleetView:

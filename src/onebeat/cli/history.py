@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
 import click
 
-from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, read_instant, split_words
+from onebeat.cli.fleet_store import (
+    FleetView,
+    checked_app,
+    fleet_options,
+    fleet_store,
+    read_instant,
+    split_words,
+    time_option,
+)
 from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, plain, table, tick_cells
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.history import MOST_ROWS, TickFilter
+from onebeat.history import MOST_ROWS, Page, TickFilter, TickRecord
 from onebeat.model import Verdict, checked_name
 
 
@@ -29,6 +39,7 @@ from onebeat.model import Verdict, checked_name
 @click.option("--limit", type=click.IntRange(1, MOST_ROWS), default=20, show_default=True, help="How many.")
 @click.option("--after", help="Continue after this cursor, which the page before told.")
 @click.option("--json", "show_json", is_flag=True, help="One JSON object: `rows`, and the cursor `next`.")
+@time_option
 @fleet_options
 def command(
     words: tuple[str, ...],
@@ -41,6 +52,7 @@ def command(
     limit: int,
     after: str | None,
     show_json: bool,
+    shown_in: tzinfo,
     app: str,
     schema: str | None,
 ) -> None:
@@ -59,16 +71,31 @@ def command(
         until=None if until is None else read_instant("--until", until, now),
         running=running,
     )
+    if which.since is not None and which.until is not None and which.since >= which.until:
+        raise click.UsageError(f"--until: expected an instant after --since, got {until!r}")
     store = fleet_store(store_url, schema)
-    page = asked(store, store.ticks(which, app=checked_app(app), limit=limit, after=after))
+    name = checked_app(app)
+
+    async def ask() -> tuple[Page[TickRecord], bool]:
+        page = await store.ticks(which, app=name, limit=limit, after=after)
+        return page, bool(page.rows) or await _is_known(store, which.job_id, name)
+
+    page, is_known = asked(store, ask())
+    if not is_known:
+        click.echo(plain(f"onebeat: no replica has registered a job {which.job_id!r}", 400), err=True)
     if show_json:
         told = {"rows": [as_json(row) for row in page.rows], "next": page.next}
         click.echo(in_json(told))
         return
-    for line in table(TICK_HEADINGS, map(tick_cells, page.rows)):
+    for line in table(TICK_HEADINGS, (tick_cells(row, shown_in) for row in page.rows)):
         click.echo(line)
     for row in page.rows:
         if row.note and row.verdict in (Verdict.FAILED, Verdict.TIMED_OUT):
             click.echo(plain(f"{row.tick.job_id}: {row.note}"))
     if page.next is not None:
         click.echo(f"more with --after {page.next}")
+
+
+async def _is_known(store: FleetView, job_id: str | None, app: str) -> bool:
+    """Not a job that nobody has heard of: misspelt, mostly."""
+    return job_id is None or await store.job(job_id, app=app) is not None

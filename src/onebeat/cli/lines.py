@@ -5,36 +5,59 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
+from onebeat.cli.terminal import written_in
 from onebeat.history import TickRecord
 
 WIDTH = 80
 
 
 def plain(text: str, width: int = WIDTH) -> str:
-    """*text* in one line of at most *width* characters: ids, errors and reasons are anybody's."""
+    """*text* in one line, in at most *width* cells of a terminal: ids, errors and reasons are anybody's."""
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    return shown if len(shown) <= width else f"{shown[: max(width - 1, 0)]}…"
+    if cells_of(shown) <= width:
+        return shown
+    if shown.isascii():
+        return f"{shown[: max(width - 1, 0)]}…"
+    from rich.cells import set_cell_size  # slow to import, and rarely needed
+
+    return f"{set_cell_size(shown, max(width - 1, 0))}…"
+
+
+def cells_of(text: str) -> int:
+    """How many cells of a terminal *text* takes: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, grows: int = 0) -> list[str]:
     """Columns, of which the one numbered *grows* gives way where the whole is too wide."""
     cells = [list(headings), *([plain(cell, 200) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    widths = [max(cells_of(row[column]) for row in cells) for column in range(len(headings))]
     others = sum(widths) - widths[grows] + 2 * (len(headings) - 1)
     widths[grows] = max(8, min(widths[grows], WIDTH - others))
     lines = (
-        "  ".join(plain(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
+        "  ".join(_filled(plain(cell, width), width) for cell, width in zip(row, widths, strict=True))
         for row in cells
     )
     return [plain(line.rstrip()) for line in lines]
 
 
-def instant(moment: datetime | None) -> str:
-    """To the second, in UTC."""
-    return "-" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
+def _filled(text: str, width: int) -> str:
+    return text + " " * (width - cells_of(text))
+
+
+def instant(moment: datetime | None, shown_in: tzinfo = UTC) -> str:
+    """To the second, with the offset of *shown_in* then: it can be given back as it is."""
+    if moment is None:
+        return "-"
+    text = written_in(shown_in, moment).isoformat(" ", "seconds")
+    return f"{text[:-6]}Z" if text.endswith("+00:00") else text.removesuffix(":00")
 
 
 def span(seconds: float | None) -> str:
@@ -61,11 +84,11 @@ def verdict_of(record: TickRecord) -> str:
     return "running"
 
 
-def tick_cells(record: TickRecord) -> list[str]:
+def tick_cells(record: TickRecord, shown_in: tzinfo = UTC) -> list[str]:
     """Under TICK_HEADINGS."""
     return [
         record.tick.job_id,
-        instant(record.tick.scheduled_at),
+        instant(record.tick.scheduled_at, shown_in),
         verdict_of(record),
         plain(record.replica or "-", 14),
         span(record.lateness),

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
 import click
 
-from onebeat.cli.fleet_store import asking_options, checked_app, fleet_options, fleet_store, read_instant
+from onebeat.cli.fleet_store import (
+    asking_options,
+    checked_app,
+    fleet_options,
+    fleet_store,
+    read_instant,
+    time_option,
+)
 from onebeat.cli.lines import instant, plain
 from onebeat.cli.pausing import named_target, target_options
 from onebeat.cli.targets import asked
@@ -16,6 +25,7 @@ from onebeat.clock import SystemClock
 @target_options
 @click.option("--until", help="When it ends by itself: an instant with its zone, or a span such as 2h.")
 @asking_options
+@time_option
 @fleet_options
 def command(
     words: tuple[str, ...],
@@ -24,6 +34,7 @@ def command(
     until: str | None,
     by: str,
     reason: str,
+    shown_in: tzinfo,
     app: str,
     schema: str | None,
 ) -> None:
@@ -37,5 +48,13 @@ def command(
     store_url, target = named_target(words, prefix, everything)
     end = None if until is None else read_instant("--until", until, SystemClock().now(), ahead=True)
     store = fleet_store(store_url, schema)
-    asked(store, store.pause(target, app=checked_app(app), by=by, reason=reason, until=end))
-    click.echo(plain(f"paused {target}{'' if end is None else f' until {instant(end)}'}", 400))
+    name = checked_app(app)
+
+    async def ask() -> bool:
+        await store.pause(target, app=name, by=by, reason=reason, until=end)
+        return target.job_id is None or await store.job(target.job_id, app=name) is not None
+
+    is_known = asked(store, ask())
+    click.echo(plain(f"paused {target}{'' if end is None else f' until {instant(end, shown_in)}'}", 400))
+    if not is_known:
+        click.echo("onebeat: no replica has registered it; once one does, it is paused", err=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
+from onebeat.cli.fleet_store import split_words
 from onebeat.cli.targets import asked, named_store, opened
 from onebeat.model import checked_name
 
 
 @click.command("repair")
-@click.argument("names", metavar="[STORE] JOB", nargs=-1)
+@click.argument("words", metavar="[STORE] JOB", nargs=-1)
 @click.option("--app", default="default", show_default=True, help="The app whose job it is.")
 @click.option("--schema", help="Where the tables are (PostgreSQL; default: the first of the search path).")
-def command(names: tuple[str, ...], app: str, schema: str | None) -> None:
+def command(words: tuple[str, ...], app: str, schema: str | None) -> None:
     """Free a job that was claimed far ahead.
 
     A clock that was wrong may have claimed a tick far ahead; until that instant every other tick of the job
@@ -21,10 +22,9 @@ def command(names: tuple[str, ...], app: str, schema: str | None) -> None:
 
     STORE is postgresql://… or sqlite:///file.db; if it is not given, ONEBEAT_STORE, else DATABASE_URL.
     """
-    if not 1 <= len(names) <= 2:
-        raise click.UsageError(f"expected [STORE] JOB, got {len(names)} arguments")
-    job_id = checked_name("JOB", names[-1])
-    store = opened(named_store(names[0] if len(names) == 2 else None), schema)
+    store_url, (name,) = split_words(words, 1, 1, "[STORE] JOB")
+    job_id = checked_name("JOB", name)
+    store = opened(named_store(store_url), schema)
     repaired = asked(store, store.repair(app=checked_name("--app", app), job_id=job_id))
     found = "taken back to the newest tick that has come" if repaired else "nothing to repair"
     click.echo(f"{job_id} (app {app}): {found}")

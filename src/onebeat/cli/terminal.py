@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime, tzinfo
 
 
 def on_terminal() -> bool:
@@ -12,7 +11,7 @@ def on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def written_in(zone: ZoneInfo, instant: datetime) -> datetime:
+def written_in(zone: tzinfo, instant: datetime) -> datetime:
     """*instant* by the clocks of *zone*, or in UTC where these have left the years 1 to 9999."""
     try:
         return instant.astimezone(zone)

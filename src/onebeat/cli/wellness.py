@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from onebeat.drift import disagreements
 from onebeat.history import JobState, ReplicaState, TickRecord
+
+SILENCE = timedelta(minutes=2)
+"""Who has not beaten for so long is not counted among the living, although nobody has declared it dead: where
+all have died, nobody is left to. A replica beats every 15 seconds, unless its TTL is not the default."""
+
+
+def lives(replica: ReplicaState, now: datetime) -> bool:
+    """Whether *replica* still runs, as far as can be told from outside; *now* is the store's clock."""
+    return replica.dead_at is None and now - replica.beat_at <= SILENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +30,14 @@ class Fleet:
 
     @property
     def living(self) -> Sequence[ReplicaState]:
-        return [replica for replica in self.replicas if replica.dead_at is None]
+        return [replica for replica in self.replicas if lives(replica, self.now)]
+
+    @property
+    def silent(self) -> Sequence[ReplicaState]:
+        """Those that neither beat nor were declared dead."""
+        return [
+            replica for replica in self.replicas if replica.dead_at is None and not lives(replica, self.now)
+        ]
 
     @property
     def failing(self) -> Sequence[JobState]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 
 import click
 
+from onebeat.cli.audited import pause_at
 from onebeat.cli.fleet_store import (
     FleetView,
     checked_app,
@@ -15,11 +16,12 @@ from onebeat.cli.fleet_store import (
     fleet_store,
     read_instant,
     split_words,
+    time_option,
 )
 from onebeat.cli.lines import as_json, in_json, instant, plain, span, verdict_of
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.history import END_OF_TIME, JobState, TickFilter, TickRecord
+from onebeat.history import END_OF_TIME, AuditRecord, JobState, Order, TickFilter, TickRecord
 from onebeat.model import Tick, Verdict, checked_name
 
 _WORDS = {
@@ -40,7 +42,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that the store has to say of one tick."""
+    """All that the store has to say of one tick; `pause` is the one that covered it, if one did."""
 
     tick: Tick
     now: datetime
@@ -48,13 +50,17 @@ class Known:
     job: JobState | None
     before: TickRecord | None
     after: TickRecord | None
+    pause: AuditRecord | None = None
 
 
 @click.command("why")
 @click.argument("words", metavar="[STORE] JOB TIME", nargs=-1)
-@click.option("--json", "show_json", is_flag=True, help="One JSON object: `tick`, `nearest` and `words`.")
+@click.option(
+    "--json", "show_json", is_flag=True, help="One JSON object: `tick`, `nearest`, `pause` and `words`."
+)
+@time_option
 @fleet_options
-def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | None) -> None:
+def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str, schema: str | None) -> None:
     """Say what became of one tick, in plain words.
 
     TIME is the instant it was scheduled for, with its zone (2027-03-28T09:00+02:00).
@@ -65,10 +71,15 @@ def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | Non
     tick = Tick(checked_name("JOB", job_id), read_instant("TIME", time, SystemClock().now()))
     store = fleet_store(store_url, schema)
     known = asked(store, _gathered(store, tick, checked_app(app)))
-    lines = list(explained(known))
+    lines = list(explained(known, shown_in))
     if show_json:
         near = [as_json(record) for record in (known.before, known.after) if record is not None]
-        told = {"tick": known.record and as_json(known.record), "nearest": near, "words": lines}
+        told = {
+            "tick": known.record and as_json(known.record),
+            "nearest": near,
+            "pause": known.pause and as_json(known.pause),
+            "words": lines,
+        }
         click.echo(in_json(told))
         return
     for line in lines:
@@ -77,47 +88,50 @@ def command(words: tuple[str, ...], show_json: bool, app: str, schema: str | Non
 
 async def _gathered(store: FleetView, tick: Tick, app: str) -> Known:
     record = await store.tick(tick, app=app)
-    before = after = None
-    if record is None:
-        before = await _next_to(store, TickFilter(job_id=tick.job_id, until=tick.scheduled_at), app)
-        for hours in (1, 24, 24 * 7, 24 * 366):
-            until = tick.scheduled_at + min(timedelta(hours=hours), END_OF_TIME - tick.scheduled_at)
-            later = TickFilter(job_id=tick.job_id, since=tick.scheduled_at, until=until)
-            page = await store.ticks(later, app=app, limit=1_000)
-            if page.rows:
-                after = page.rows[-1] if page.next is None else None
-                break
     job = await store.job(tick.job_id, app=app)
-    return Known(tick, await store.store_time(), record, job, before, after)
+    before = after = pause = None
+    if record is None:
+        earlier = TickFilter(job_id=tick.job_id, until=tick.scheduled_at)
+        later = TickFilter(job_id=tick.job_id, since=tick.scheduled_at)
+        before = await _first(store, earlier, app, Order.NEWEST_FIRST)
+        after = await _first(store, later, app, Order.OLDEST_FIRST)
+    if record is None or record.verdict is Verdict.PAUSED:
+        pause = await pause_at(store, tick, app)
+    return Known(tick, await store.store_time(), record, job, before, after, pause)
 
 
-async def _next_to(store: FleetView, which: TickFilter, app: str) -> TickRecord | None:
-    page = await store.ticks(which, app=app, limit=1)
+async def _first(store: FleetView, which: TickFilter, app: str, order: Order) -> TickRecord | None:
+    page = await store.ticks(which, app=app, limit=1, order=order)
     return page.rows[0] if page.rows else None
 
 
-def explained(known: Known) -> Iterator[str]:
+def explained(known: Known, shown_in: tzinfo = UTC) -> Iterator[str]:
     """In sentences, the first of which is the answer."""
     if known.record is not None:
-        yield from _of_record(known.record)
-        return
-    yield from _without_record(known)
+        yield from _of_record(known.record, shown_in)
+    else:
+        yield from _without_record(known, shown_in)
+    if known.pause is not None:
+        yield _of_pause(known.pause, shown_in)
+    if known.record is None and known.job is not None and known.job.schedule:
+        yield f"Its schedule is {known.job.schedule}."
     for record, where in ((known.before, "before"), (known.after, "after")):
         if record is not None:
-            yield f"The nearest {where} it is {instant(record.tick.scheduled_at)}: {verdict_of(record)}."
+            at = instant(record.tick.scheduled_at, shown_in)
+            yield f"The nearest {where} it is {at}: {verdict_of(record)}."
 
 
-def _of_record(record: TickRecord) -> Iterator[str]:
+def _of_record(record: TickRecord, shown_in: tzinfo) -> Iterator[str]:
     who = f" on {record.replica}" if record.replica else ""
     attempt = f", attempt {record.attempt}" if record.attempt > 1 else ""
     yield f"{_WORDS[verdict_of(record)]}{who}{attempt}."
     if record.triggered:
         yield f"It was triggered by {record.by}: {record.reason}."
     if record.started_at is not None:
-        late, took = span(record.lateness), span(record.duration)
-        yield f"It began at {instant(record.started_at)}, {late} after its instant, and took {took}."
+        at, late, took = instant(record.started_at, shown_in), span(record.lateness), span(record.duration)
+        yield f"It began at {at}, {late} after its instant, and took {took}."
     elif record.claimed_at is not None:
-        yield f"It was claimed at {instant(record.claimed_at)}."
+        yield f"It was claimed at {instant(record.claimed_at, shown_in)}."
     if record.note:
         yield f"Noted: {record.note}"
     if record.trace_id:
@@ -126,23 +140,28 @@ def _of_record(record: TickRecord) -> Iterator[str]:
         yield "Whoever claims it after all replaces that."
 
 
-def _without_record(known: Known) -> Iterator[str]:
+def _without_record(known: Known, shown_in: tzinfo) -> Iterator[str]:
     job, tick = known.job, known.tick
     if job is None:
         yield f"No replica of this app has ever registered a job {tick.job_id!r}."
     elif tick.scheduled_at > known.now:
         yield "That is still to come."
-        if job.paused_until is not None and tick.scheduled_at < job.paused_until:
-            yield "As things stand it will not run: the job is paused until then, and longer."
+        if known.pause is not None:
+            yield "As things stand it will not run."
     elif tick.scheduled_at < job.first_seen:
-        yield f"The job was first registered at {instant(job.first_seen)}, after that instant."
-    elif job.paused_until is not None:
-        yield "Nothing is known of it: the job is paused, and was perhaps paused then."
+        yield f"The job was first registered at {instant(job.first_seen, shown_in)}, after that instant."
+    elif known.pause is not None:
+        yield "It did not run: the job was paused then."
     elif known.before is None and known.after is not None:
-        yield f"Nothing is known of it: the history begins at {instant(known.after.tick.scheduled_at)}."
+        begin = instant(known.after.tick.scheduled_at, shown_in)
+        yield f"Nothing is known of it: the history begins at {begin}."
     elif job.watermark is not None and tick.scheduled_at < job.watermark:
         yield "There is no such tick: its schedule was not due then, or its row was pruned."
     else:
         yield "Nobody has claimed it, and no later tick of the job was claimed since."
-    if job is not None and job.schedule:
-        yield f"Its schedule is {job.schedule}."
+
+
+def _of_pause(pause: AuditRecord, shown_in: tzinfo) -> str:
+    has_end = pause.until not in (None, END_OF_TIME)
+    end = f"until {instant(pause.until, shown_in)}" if has_end else "until resumed"
+    return f"{pause.by} paused {pause.target} at {instant(pause.at, shown_in)}, {end}: {pause.reason}."

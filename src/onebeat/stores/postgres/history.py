@@ -6,7 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from onebeat.history import OF_LATE, AuditRecord, JobState, Page, ReplicaState, TickFilter, TickRecord
+from onebeat.history import (
+    OF_LATE,
+    AuditRecord,
+    JobState,
+    Order,
+    Page,
+    ReplicaState,
+    TickFilter,
+    TickRecord,
+    checked_text,
+)
 from onebeat.model import Tick, Verdict, checked_instant
 from onebeat.paging import (
     audit_after,
@@ -32,15 +42,25 @@ class History(Asking):
     """See RunHistory."""
 
     async def ticks(
-        self, which: TickFilter, *, app: str, limit: int, after: str | None = None
+        self,
+        which: TickFilter,
+        *,
+        app: str,
+        limit: int,
+        after: str | None = None,
+        order: Order = Order.NEWEST_FIRST,
     ) -> Page[TickRecord]:
-        sql, values = ticks_sql(which, tick_after(after))
-        values |= {"app": app, "limit": checked_limit(limit) + 1}
+        sql, values = ticks_sql(which, tick_after(after), order)
+        values |= {"app": checked_text("app", app), "limit": checked_limit(limit) + 1}
         found = [tick_record(*row) for row in json.loads(await self._rows(sql, values))]
         return page(found, limit, tick_cursor)
 
     async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
-        values = {"app": app, "job_id": tick.job_id, "at": tick.scheduled_at.isoformat()}
+        values = {
+            "app": checked_text("app", app),
+            "job_id": checked_text("job_id", tick.job_id),
+            "at": tick.scheduled_at.isoformat(),
+        }
         found = json.loads(await self._rows(TICK, values))
         return tick_record(*found[0]) if found else None
 
@@ -48,23 +68,32 @@ class History(Asking):
         self, *, app: str, prefix: str = "", limit: int, after: str | None = None
     ) -> Page[JobState]:
         seen = job_after(after) or ""
-        found = await self._jobs(*prefix_range(prefix), app=app, after=seen, limit=checked_limit(limit) + 1)
+        found = await self._jobs(
+            *prefix_range(checked_text("prefix", prefix)), app=app, after=seen, limit=checked_limit(limit) + 1
+        )
         return page(found, limit, job_cursor)
 
     async def job(self, job_id: str, *, app: str) -> JobState | None:
-        found = await self._jobs(job_id, job_id, app=app, after="", limit=1)
+        only = checked_text("job_id", job_id)
+        found = await self._jobs(only, only, app=app, after="", limit=1)
         return found[0] if found else None
 
-    async def _jobs(self, first: str, last: str, **values: object) -> Sequence[JobState]:
-        rows = json.loads(await self._rows(JOBS, {"first": first, "last": last, **values}))
+    async def _jobs(self, first: str, last: str, *, app: str, **values: object) -> Sequence[JobState]:
+        rows = json.loads(
+            await self._rows(JOBS, {"app": checked_text("app", app), "first": first, "last": last, **values})
+        )
         return [job_state(*row) for row in rows]
 
     async def replicas(self, *, app: str) -> Sequence[ReplicaState]:
-        values = {"app": app, "of_late": OF_LATE.total_seconds()}
+        values = {"app": checked_text("app", app), "of_late": OF_LATE.total_seconds()}
         return [replica_state(*row) for row in json.loads(await self._rows(REPLICAS, values))]
 
     async def audit(self, *, app: str, limit: int, after: str | None = None) -> Page[AuditRecord]:
-        values = {"app": app, "before": audit_after(after) or _NEWEST, "limit": checked_limit(limit) + 1}
+        values = {
+            "app": checked_text("app", app),
+            "before": audit_after(after) or _NEWEST,
+            "limit": checked_limit(limit) + 1,
+        }
         found = [audit_record(*row) for row in json.loads(await self._rows(AUDIT, values))]
         return page(found, limit, audit_cursor)
 
@@ -73,7 +102,9 @@ class History(Asking):
 
     async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
         first, last = (checked_instant("counts", at).isoformat() for at in (since, until))
-        rows = json.loads(await self._rows(COUNTS, {"app": app, "since": first, "until": last}))
+        rows = json.loads(
+            await self._rows(COUNTS, {"app": checked_text("app", app), "since": first, "until": last})
+        )
         return {Verdict(verdict): count for verdict, count in rows}
 
     async def _rows(self, sql: str, values: Mapping[str, object]) -> str:

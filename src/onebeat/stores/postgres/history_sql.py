@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onebeat.history import TickFilter
-from onebeat.model import Tick
+from onebeat.history import Order, TickFilter
+from onebeat.model import Tick, Verdict
 from onebeat.paging import prefix_range
 
 _ASKED = """
@@ -30,11 +30,11 @@ _TICKS = (
     SELECT *
       FROM {ticks} AS tick
      WHERE app = (SELECT ask->>'app' FROM asked)
-{conditions}     ORDER BY scheduled_at DESC, job_id COLLATE "C" DESC
+{conditions}     ORDER BY scheduled_at {way}, job_id COLLATE "C" {way}
      LIMIT (SELECT (ask->>'limit')::int FROM asked)
 )
 SELECT coalesce(json_agg(json_build_array({columns})
-                         ORDER BY scheduled_at DESC, job_id COLLATE "C" DESC), '[]')::text
+                         ORDER BY scheduled_at {way}, job_id COLLATE "C" {way}), '[]')::text
   FROM found
 """
 )
@@ -114,17 +114,21 @@ SELECT coalesce(json_agg(json_build_array(verdict, times)), '[]')::text FROM cou
 STORE_TIME = "SELECT to_json(clock_timestamp())::text WHERE $1::text IS NOT NULL"
 
 
-def ticks_sql(which: TickFilter, after: Tick | None) -> tuple[str, dict[str, object]]:
+def ticks_sql(
+    which: TickFilter, after: Tick | None, order: Order = Order.NEWEST_FIRST
+) -> tuple[str, dict[str, object]]:
     """The statement for a page of ticks, and its values but for the app and the limit."""
     conditions, values = _conditions(which)
+    way, past = ("ASC", ">") if order is Order.OLDEST_FIRST else ("DESC", "<")
     if after is not None:
         conditions.append(
-            "(scheduled_at, job_id COLLATE \"C\") < ((SELECT (ask->>'after_at')::timestamptz FROM asked),"
-            " (SELECT ask->>'after_id' FROM asked))"
+            f'(scheduled_at, job_id COLLATE "C") {past} '
+            "((SELECT (ask->>'after_at')::timestamptz FROM asked), (SELECT ask->>'after_id' FROM asked))"
         )
         values.update(after_at=after.scheduled_at.isoformat(), after_id=after.job_id)
     wanted = "".join(f"       AND {condition}\n" for condition in conditions)
-    return _TICKS.replace("{conditions}", wanted).replace("{columns}", _TICK_COLUMNS), values
+    sql = _TICKS.replace("{conditions}", wanted).replace("{columns}", _TICK_COLUMNS).replace("{way}", way)
+    return sql, values
 
 
 def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
@@ -138,10 +142,10 @@ def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
         conditions.append("job_id <= (SELECT ask->>'last' FROM asked)")
         values["first"], values["last"] = prefix_range(which.prefix)
     if which.verdicts:
-        conditions.append(
-            "verdict = ANY (ARRAY(SELECT jsonb_array_elements_text(ask->'verdicts') FROM asked))"
-        )
-        values["verdicts"] = list(which.verdicts)
+        # Their own words, so written out: the planner then knows how rare they are, and for a rare one
+        # goes through the table side by side rather than along the whole index.
+        words = ", ".join(f"'{Verdict(one).value}'" for one in which.verdicts)
+        conditions.append(f"verdict IN ({words})")
     if which.replica is not None:
         conditions.append("claimed_by = (SELECT ask->>'replica' FROM asked)")
         values["replica"] = which.replica

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from onebeat.history import OF_LATE, AuditRecord, JobState, Page, ReplicaState, TickFilter, TickRecord
+from onebeat.history import (
+    OF_LATE,
+    AuditRecord,
+    JobState,
+    Order,
+    Page,
+    ReplicaState,
+    TickFilter,
+    TickRecord,
+    checked_text,
+)
 from onebeat.model import Tick, Verdict, Wanted, checked_instant
 from onebeat.paging import (
     audit_after,
@@ -122,14 +132,24 @@ class History(Embedded):
     """See RunHistory."""
 
     async def ticks(
-        self, which: TickFilter, *, app: str, limit: int, after: str | None = None
+        self,
+        which: TickFilter,
+        *,
+        app: str,
+        limit: int,
+        after: str | None = None,
+        order: Order = Order.NEWEST_FIRST,
     ) -> Page[TickRecord]:
-        sql, values = ticks_sql(which, tick_after(after))
-        values |= {"app": app, "limit": checked_limit(limit) + 1}
+        sql, values = ticks_sql(which, tick_after(after), order)
+        values |= {"app": checked_text("app", app), "limit": checked_limit(limit) + 1}
         return page(await self._read(lambda db: ticks(db, sql, values)), limit, tick_cursor)
 
     async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
-        values: Values = {"app": app, "job_id": tick.job_id, "at": micros(tick.scheduled_at)}
+        values: Values = {
+            "app": checked_text("app", app),
+            "job_id": checked_text("job_id", tick.job_id),
+            "at": micros(tick.scheduled_at),
+        }
         found = await self._read(lambda db: ticks(db, TICK, values))
         return found[0] if found else None
 
@@ -137,24 +157,27 @@ class History(Embedded):
         self, *, app: str, prefix: str = "", limit: int, after: str | None = None
     ) -> Page[JobState]:
         seen = job_after(after) or ""
-        found = await self._jobs(*prefix_range(prefix), app=app, after=seen, limit=checked_limit(limit) + 1)
+        found = await self._jobs(
+            *prefix_range(checked_text("prefix", prefix)), app=app, after=seen, limit=checked_limit(limit) + 1
+        )
         return page(found, limit, job_cursor)
 
     async def job(self, job_id: str, *, app: str) -> JobState | None:
-        found = await self._jobs(job_id, job_id, app=app, after="", limit=1)
+        only = checked_text("job_id", job_id)
+        found = await self._jobs(only, only, app=app, after="", limit=1)
         return found[0] if found else None
 
-    async def _jobs(self, first: str, last: str, **values: object) -> Sequence[JobState]:
-        values |= {"first": first, "last": last, "now": self._now()}
+    async def _jobs(self, first: str, last: str, *, app: str, **values: object) -> Sequence[JobState]:
+        values |= {"app": checked_text("app", app), "first": first, "last": last, "now": self._now()}
         return await self._read(lambda db: jobs(db, values))
 
     async def replicas(self, *, app: str) -> Sequence[ReplicaState]:
-        values: Values = {"app": app, "died_after": self._now() - OF_LATE // MICROSECOND}
+        values: Values = {"app": checked_text("app", app), "died_after": self._now() - OF_LATE // MICROSECOND}
         return await self._read(lambda db: replicas(db, values))
 
     async def audit(self, *, app: str, limit: int, after: str | None = None) -> Page[AuditRecord]:
         values: Values = {
-            "app": app,
+            "app": checked_text("app", app),
             "before": audit_after(after) or _NEWEST,
             "limit": checked_limit(limit) + 1,
         }
@@ -165,5 +188,5 @@ class History(Embedded):
 
     async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
         first, last = (micros(checked_instant("counts", at)) for at in (since, until))
-        values: Values = {"app": app, "since": first, "until": last}
+        values: Values = {"app": checked_text("app", app), "since": first, "until": last}
         return await self._read(lambda db: counts(db, values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onebeat.history import TickFilter
+from onebeat.history import Order, TickFilter
 from onebeat.model import Tick
 from onebeat.paging import prefix_range
 from onebeat.stores.ruling import micros
@@ -65,14 +65,19 @@ SELECT verdict, count(*)
 """
 
 
-def ticks_sql(which: TickFilter, after: Tick | None) -> tuple[str, dict[str, object]]:
+def ticks_sql(
+    which: TickFilter, after: Tick | None, order: Order = Order.NEWEST_FIRST
+) -> tuple[str, dict[str, object]]:
     """The statement for a page of ticks, and its values but for the app and the limit."""
     conditions, values = _conditions(which)
+    way, past = ("ASC", ">") if order is Order.OLDEST_FIRST else ("DESC", "<")
     if after is not None:
-        conditions.append("scheduled_at <= :after_at AND (scheduled_at, job_id) < (:after_at, :after_id)")
+        conditions.append(
+            f"scheduled_at {past}= :after_at AND (scheduled_at, job_id) {past} (:after_at, :after_id)"
+        )
         values.update(after_at=micros(after.scheduled_at), after_id=after.job_id)
     wanted = "".join(f"   AND {condition}\n" for condition in conditions)
-    return f"{_TICKS}{wanted} ORDER BY scheduled_at DESC, job_id DESC\n LIMIT :limit", values
+    return f"{_TICKS}{wanted} ORDER BY scheduled_at {way}, job_id {way}\n LIMIT :limit", values
 
 
 def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
