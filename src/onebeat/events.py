@@ -199,8 +199,8 @@ class WatermarkAhead:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BeatFailed:
-    """This replica's heartbeat has not reached the store; told once until one does. Others may declare
-    this replica dead after `ttl` seconds of it."""
+    """This replica's heartbeat has failed: it has not reached the store, or what it brought could not be made
+    use of. Told once until it works again. Others may declare this replica dead after `ttl` seconds of it."""
 
     error: ClaimFailed
     ttl: float

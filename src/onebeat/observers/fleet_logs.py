@@ -35,8 +35,7 @@ class FleetLogs:
     def _beat_failed(self, event: BeatFailed) -> None:
         self._records.say(
             WARNING,
-            "the heartbeat does not reach the store (%s: %s); after %g s without one another replica may "
-            "declare this one dead",
+            "the heartbeat fails (%s: %s); after %g s without one another replica may declare this one dead",
             event.error.failure.value,
             event.error,
             event.ttl,
