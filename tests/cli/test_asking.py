@@ -16,6 +16,7 @@ from rich.cells import cell_len
 
 from onebeat.cli.audited import pause_at
 from onebeat.cli.lines import instant, plain, table
+from onebeat.cli.status import gathered, told_lines
 from onebeat.cli.trigger import ended, nobody, what_came
 from onebeat.cli.watch import Lines
 from onebeat.cli.wellness import SILENCE, Fleet
@@ -316,3 +317,30 @@ def test_silence_is_no_death_and_is_told(onebeat: Onebeat) -> None:
     fleet = Fleet(NOON, (living, silent), (job(),), ())
     assert [one.label for one in fleet.living] == ["web-1"]
     assert fleet.silent == [silent]
+
+
+async def test_what_runs_is_looked_for_as_far_back_as_something_may_hold_its_job() -> None:
+    """F-VERDICT: what overlaps may have begun within a day; what holds its job, ever since its watermark."""
+    clock = FakeClock(NOON)
+    store: Any = MemoryStore(clock=clock)
+    for job_id, days, lease in (("held", 3, timedelta(days=9)), ("loose", 3, None), ("fresh", 0.5, None)):
+        tick = Tick(job_id, NOON - timedelta(days=days))
+        await store.claim([Bid(tick, job_id, lease)], replica=WEB_1, timeout=HOUR)
+    fleet = await gathered(store, APP)
+    assert [row.tick.job_id for row in fleet.running] == ["fresh", "loose", "held"]
+    await store.release([Release(Tick("held", NOON - timedelta(days=3)), "held", Verdict.RAN)], replica=WEB_1)
+    fleet = await gathered(store, APP)
+    assert [row.tick.job_id for row in fleet.running] == ["fresh"]
+
+
+async def test_all_jobs_of_a_fleet_are_looked_at_however_many() -> None:
+    store: Any = MemoryStore(clock=FakeClock())
+    await joined(store, *(f"job {number}" for number in range(1_001)))
+    assert len((await gathered(store, APP)).jobs) == 1_001
+
+
+def test_nothing_is_said_to_be_left_out_of_a_table_that_holds_all() -> None:
+    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
+    untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(20)]
+    lines = list(told_lines(Fleet(NOON, (living,), tuple(untried), ()), UTC))
+    assert lines[-1].startswith("new-19")

@@ -151,7 +151,7 @@ def _without_record(known: Known, shown_in: tzinfo) -> Iterator[str]:
     elif tick.scheduled_at < job.first_seen:
         yield f"The job was first registered at {instant(job.first_seen, shown_in)}, after that instant."
     elif known.pause is not None:
-        yield "It did not run: the job was paused then."
+        yield "Nothing is known of it; the job was paused then, and so it did not run."
     elif known.before is None and known.after is not None:
         begin = instant(known.after.tick.scheduled_at, shown_in)
         yield f"Nothing is known of it: the history begins at {begin}."
