@@ -9,6 +9,8 @@ from typing import Protocol, cast
 
 from onebeat.model import Record, Replica, Tick, Wanted
 
+KEPT_FOR_A_RERUN = timedelta(seconds=5)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -132,7 +134,8 @@ class FleetStore(Protocol):
         a whole *ttl*, by the store's clock; and give the verdict on what the dead held.
 
         An unreleased claim of theirs is lost and released (one confirmed by a transaction has run).
-        A lost tick that may be rerun is wanted so while no later tick of its job was claimed.
+        A lost tick that may be rerun is wanted so while no later tick of its job was claimed; its lease goes
+        on for `KEPT_FOR_A_RERUN`, so that none is before somebody has heard of it.
         """
 
     async def reassert(self, claims: Sequence[Held], *, replica: Replica) -> Sequence[bool]:

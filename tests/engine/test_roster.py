@@ -64,7 +64,7 @@ def test_a_clock_that_leads_leaves_the_others_their_time() -> None:
 
 
 def test_a_slow_beat_hides_no_lead_and_a_clock_set_back_is_believed() -> None:
-    """The way of a beat makes a lead look smaller: of the last few the largest counts, and none that is old."""
+    """A slow way makes a lead look smaller: of the last few the largest counts, and none that is old."""
     known = Roster()
     for lead in (0.2, -0.4, 0.1):
         known.know(IDS, IDS[0], timedelta(seconds=lead))

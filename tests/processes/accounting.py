@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,7 +20,6 @@ LONGEST_RUN = timedelta(seconds=0.6)
 the first is gone and has its head start all the same."""
 _CLAIMED_WITHIN = timedelta(seconds=1)
 """How long after its instant a tick may be claimed, from when its lease counts."""
-_ONE_MOMENT = timedelta(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedel
     for entry in ledger:
         if entry.mark is Mark.START:
             begun[entry.job_id].append(entry)
-    refused = _ticks(notes, Reason.OVERLAPPED) | _ticks(notes, Reason.BUSY) | _outrun(notes, begun)
+    refused = _ticks(notes, Reason.OVERLAPPED) | _ticks(notes, Reason.BUSY)
     return {
         note.tick
         for note in notes
@@ -128,19 +127,6 @@ def overtaken(notes: Sequence[Note], ledger: Sequence[Entry], tolerance: timedel
         for later in begun[note.job_id]
         if later.stamp < note.stamp
         if timedelta(0) < later.scheduled_at - note.tick.scheduled_at <= tolerance
-    }
-
-
-def _outrun(notes: Sequence[Note], begun: Mapping[str, Sequence[Entry]]) -> set[Tick]:
-    """What was refused as claimed, by nobody, in the very moment in which an earlier run began: whoever loses
-    that race hears of it in these words."""
-    return {
-        note.tick
-        for note in notes
-        if note.tick is not None and note.reason == Reason.CLAIMED and not note.claimed_by
-        for run in begun[note.job_id]
-        if run.tick < note.tick and abs(run.stamp - note.stamp) < _ONE_MOMENT
-        if not any(note.tick < later.tick and later.stamp < note.stamp for later in begun[note.job_id])
     }
 
 

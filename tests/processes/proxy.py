@@ -12,7 +12,7 @@ from typing import Self
 from onebeat import Tick
 from tests.servers.postgres import Postgres
 
-_CLAIM = re.compile(rb"INSERT INTO \S*onebeat_jobs")
+_CLAIM = re.compile(rb"SELECT \S*onebeat_claim\(")
 _BID = re.compile(rb'"number": (\d+), "job_id": "([^"]+)", "scheduled_at": "([^"]+)"')
 _WIN = re.compile(rb'\[(\d+), "won"')
 _BLOCK = 1 << 16

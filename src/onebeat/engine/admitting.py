@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from onebeat.engine.admission import Admission
 from onebeat.engine.backlog import Backlog
 from onebeat.engine.delays import Delays
 from onebeat.engine.due import Due
 from onebeat.engine.here import Here
-from onebeat.engine.job import Job, Policy
+from onebeat.engine.job import Job
 from onebeat.engine.missed import missed_between
-from onebeat.engine.roster import Roster
+from onebeat.engine.roster import LONGEST_HEAD_START, Roster
 from onebeat.engine.run import Run
 from onebeat.engine.slots import Slots
 from onebeat.engine.verdicts import Verdicts
@@ -138,7 +138,7 @@ class Admitting:
 
     def _admit_in_time(self, due: Due, job: Job) -> None:
         """After its jitter, and after a head start for the replicas that this tick prefers (C-FAIR)."""
-        seconds = self._wait(due, job.policy)
+        seconds = self._wait(due, job)
         if not seconds:
             self.admit(due)
         elif self._slots.is_busy(job.id):
@@ -146,21 +146,30 @@ class Admitting:
         else:
             self._delays.add(due, seconds)
 
-    def _wait(self, due: Due, policy: Policy) -> float:
-        wait = 0.0
+    def _wait(self, due: Due, job: Job) -> float:
+        policy, wait = job.policy, 0.0
         if policy.jitter is not None and not due.ordered:
             from onebeat.schedules.jitter import delay_of  # not needed to import onebeat
 
             wait = delay_of(due.tick, policy.jitter).total_seconds()
         if policy.on_every_replica:
             return wait
-        rank = self._ranks.get(due.tick)
-        if rank is None:
-            apart = self.roster.head_start(self.roster.rank(due.tick))
-        else:
-            apart = self.roster.head_start(rank, self._due_at_once)
+        apart = self._apart(due.tick, job)
         # A tick that must not start late is not held up for as long as it may be late.
         return wait + min(apart, (policy.late or 2 * apart) / 2).total_seconds()
+
+    def _apart(self, tick: Tick, job: Job) -> timedelta:
+        """How long others have *tick* to themselves, but never until the job's next one is due here: claimed
+        first, that would have passed this one over."""
+        rank = self._ranks.get(tick)
+        if rank is None:
+            apart = self.roster.head_start(self.roster.rank(tick))
+        else:
+            apart = self.roster.head_start(rank, self._due_at_once)
+        if apart <= LONGEST_HEAD_START:
+            return apart
+        following = job.schedule.next_after(tick.scheduled_at)
+        return apart if following is None else min(apart, (following - tick.scheduled_at) * 3 / 4)
 
     def _busy(self, due: Due, job: Job) -> None:
         if self._slots.closed:

@@ -12,6 +12,9 @@ from onebeat.model import Tick
 HEAD_START = timedelta(milliseconds=250)
 _FOR_EACH_TICK = timedelta(microseconds=100)
 _MOST_RANKS = 3
+LONGEST_HEAD_START = _MOST_RANKS * HEAD_START
+"""Unless very many ticks are due at once, or a clock leads."""
+
 _MOST_LEAD = timedelta(seconds=5)
 """Who leads by more asks too early anyway, and by a clock that somebody will set back."""
 

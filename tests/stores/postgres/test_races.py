@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from onebeat.model import Tick
+from onebeat.errors import ClaimFailed, ClaimFailure
+from onebeat.model import Answer, Bid, Tick
 from onebeat.stores.postgres import PostgresStore
+from tests.servers.postgres import Postgres
 from tests.stores.postgres.given import (
     HOUR,
     TIMEOUT,
@@ -137,6 +139,42 @@ async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(
         columns = "fence, previous_at, lease_until < now() + interval '2 hours'"
         [row] = watcher.execute(f"SELECT {columns} FROM onebeat_jobs").fetchall()
     assert row == (answer.fence, INSTANT, lease and True)
+
+
+@pytest.mark.parametrize("level", ["read committed", "serializable"])
+async def test_who_waits_while_an_earlier_tick_is_claimed_hears_that_it_is_running(
+    postgres: Postgres, level: str
+) -> None:
+    """C-LEASE, F-VERDICT: a refusal is worded by what stands there then, and is in its tick's row."""
+    name = postgres.new_database()
+    postgres.run(f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
+    database = postgres.dsn(name)
+    later = Tick("report", INSTANT.replace(hour=2))
+    async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
+        await claim_and_release(one, bid())
+        async with jobs_locked(database):
+            claiming = asyncio.create_task(claim(one, bid(Tick("report", INSTANT.replace(hour=1)))))
+            await waiting(database, 1)
+            waiter = bid(later)
+            refusing = asyncio.create_task(insisting(other, waiter))
+            await waiting(database, 2)
+        [won], refused = await claiming, await refusing
+    assert won.won
+    assert refused.ruling == "overlapped"
+    query = f"SELECT verdict FROM onebeat_ticks WHERE scheduled_at = '{later.scheduled_at}'"
+    assert postgres.run(query, database=name) == [("overlapped",)]
+
+
+async def insisting(store: PostgresStore, one: Bid) -> Answer:
+    """The answer to *one*, asked again with its token as a conflict makes one do."""
+    while True:
+        try:
+            [answer] = await claim(store, one)
+        except ClaimFailed as error:
+            if error.failure is not ClaimFailure.CONFLICT:
+                raise
+        else:
+            return answer
 
 
 async def test_a_late_duplicate_does_not_take_the_lease_again(database: str) -> None:

@@ -85,14 +85,25 @@ async def test_no_attempt_is_won_once_a_later_tick_was_claimed(database: str) ->
     async with opened(PostgresStore(database), PostgresStore(database)) as (one, other):
         await lost(one, database)
         with rows_locked(database, "onebeat_jobs"):
-            next_ = asyncio.create_task(claim(one, bid(NEXT)))
+            next_ = asyncio.create_task(claim(one, bid(NEXT, None)))
             await waiting(database, 1)
             rerun = asyncio.create_task(claim(other, waiting_bid(bid(), attempt=2)))
             await waiting(database, 2)
         [[won], [late]] = await next_, await rerun
     assert (won.ruling, late.ruling) == ("won", "claimed")
-    assert job(database, "watermark, token") == (NEXT.scheduled_at, won.token)
+    assert job(database, "watermark") == (NEXT.scheduled_at,)
     assert ticks(database, "verdict, attempt") == [("lost", 1), (None, 1)]
+
+
+async def test_no_later_tick_is_won_while_an_attempt_is_waited_for(database: str) -> None:
+    """C-CRASH, C-LEASE: the lost one's lease is kept for it, and no longer than for seconds."""
+    async with opened(PostgresStore(database)) as (store,):
+        await lost(store, database)
+        [refused] = await claim(store, bid(NEXT))
+        assert refused.ruling == "overlapped"
+        run(database, "UPDATE onebeat_jobs SET lease_until = lease_until - interval '5 seconds'")
+        [late] = await claim(store, bid(NEXT))
+        assert late.won
 
 
 async def test_a_tick_found_lost_no_more_leaves_no_lease_behind(database: str) -> None:

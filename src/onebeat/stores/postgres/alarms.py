@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 
 from onebeat.stores.postgres.asking import Asking
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.stores.postgres.durable import DURABLE
 
 _RAISE = (
     DURABLE

@@ -8,10 +8,12 @@ from datetime import timedelta
 
 from onebeat.model import LONGEST, Answer, Bid, Release, Replica
 from onebeat.stores.postgres.asking import Asking
-from onebeat.stores.postgres.claims import CLAIM
-from onebeat.stores.postgres.releases import RELEASE
 from onebeat.stores.postgres.upkeep import DELETE_BELOW_FLOORS, RAISE_FLOORS, REPAIR
 from onebeat.stores.postgres.wire import answers, claim_request, release_request, rounds
+
+# Functions, made by a migration: the server keeps their plans, whatever stands between.
+_CLAIM = "SELECT {claim}($1::text, $2::text)"
+_RELEASE = "SELECT {release}($1::text, $2::text)"
 
 
 class Claiming(Asking):
@@ -23,14 +25,11 @@ class Claiming(Asking):
         request = claim_request(bids, replica, timeout, self.tolerance)
         # A timeout already spent still gets its answer: the bids may have landed before.
         wait = max(timeout.total_seconds(), 1.0)
-        return answers(bids, await self._ask(CLAIM, *request, wait=wait) or "")
+        return answers(bids, await self._ask(_CLAIM, *request, wait=wait) or "")
 
     async def release(self, releases: Sequence[Release], *, replica: Replica) -> None:
         for round_ in rounds(releases):
-            request = release_request(round_, replica)
-            # Those it did not find may have landed while it waited for their jobs: seen only by another look.
-            if await self._ask(RELEASE, *request) != "0":
-                await self._ask(RELEASE, *request)
+            await self._ask(_RELEASE, *release_request(round_, replica))
 
     async def prune(self, *, app: str, keep: timedelta, most: int | None = None, limit: int) -> int:
         request = json.dumps(

@@ -18,7 +18,7 @@ from onebeat.control import (
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import Tick, checked_name
 from onebeat.stores.postgres.channel import channel_of
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.stores.postgres.durable import DURABLE
 from onebeat.stores.postgres.history import History
 from onebeat.stores.postgres.wire import instant
 

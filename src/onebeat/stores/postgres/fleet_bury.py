@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.fleet import KEPT_FOR_A_RERUN
+from onebeat.stores.postgres.durable import DURABLE
 
 # A row that somebody holds is somebody's beat, or another's obituary: left alone. Those locked are looked
 # at again as they stand then. Whoever judges has itself beaten all along; had it slept, or the server, its
@@ -54,7 +55,8 @@ BURIAL = (
 ), held AS MATERIALIZED (
     SELECT tick.app, tick.job_id, tick.scheduled_at, tick.token, tick.attempt,
            tick.confirmed_at IS NULL AS lost, dead.label, dead.replica_id,
-           tick.rerun AND locked.watermark = tick.scheduled_at AND locked.attempt = tick.attempt AS again
+           tick.confirmed_at IS NULL AND tick.rerun AND locked.watermark = tick.scheduled_at
+               AND locked.attempt = tick.attempt AS again
       FROM left_behind
       JOIN locked ON locked.job_id = left_behind.job_id
       JOIN {ticks} AS tick ON tick.app = left_behind.app AND tick.job_id = left_behind.job_id
@@ -67,17 +69,22 @@ BURIAL = (
        SET released_at = clock_timestamp(), provisional = false,
            verdict = CASE WHEN lost THEN 'lost' ELSE 'ran' END,
            note = 'its replica ' || label || ' was declared dead',
-           wanted = CASE WHEN lost AND again THEN 'rerun' END
+           wanted = CASE WHEN again THEN 'rerun' END
       FROM held
      WHERE tick.app = held.app AND tick.job_id = held.job_id AND tick.scheduled_at = held.scheduled_at
 ), freed AS (
     UPDATE {jobs} AS job
        SET released_at = CASE WHEN job.released_at IS NULL AND job.token = ANY (ended.tokens)
                               THEN clock_timestamp() ELSE job.released_at END,
+           lease_until = CASE WHEN job.token = ended.kept THEN clock_timestamp() + {kept}
+                              ELSE job.lease_until END,
+           holder = CASE WHEN job.token = ended.kept THEN ended.judge ELSE job.holder END,
            last_verdict = CASE WHEN ended.ran THEN 'ran' ELSE 'lost' END,
            last_success_at = CASE WHEN ended.ran THEN clock_timestamp() ELSE job.last_success_at END,
            failures = CASE WHEN ended.ran THEN 0 ELSE job.failures + ended.count END
-      FROM (SELECT app, job_id, array_agg(token) AS tokens, NOT bool_and(lost) AS ran, count(*)
+      FROM (SELECT app, job_id, array_agg(token) FILTER (WHERE NOT again) AS tokens,
+                   max(token) FILTER (WHERE again) AS kept, (SELECT ask->>'replica' FROM asked) AS judge,
+                   NOT bool_and(lost) AS ran, count(*)
               FROM held GROUP BY app, job_id) AS ended
      WHERE job.app = ended.app AND job.job_id = ended.job_id
 ), buried AS (
@@ -92,5 +99,5 @@ SELECT coalesce(json_agg(json_build_array(job_id, scheduled_at, attempt)
                          ORDER BY job_id, scheduled_at), '[]')::text
   FROM held
  WHERE lost
-"""
+""".replace("{kept}", f"interval '{KEPT_FOR_A_RERUN.total_seconds()} seconds'")
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.stores.postgres.durable import DURABLE
 
 # The jobs are locked, then the ticks, as a claim of a lost tick does it: either that comes first, and its
 # token stands there, or it finds the tick lost no more.
@@ -14,7 +14,7 @@ REASSERT = (
            tick.token IS NOT NULL AS recorded
       FROM asked
      CROSS JOIN json_to_recordset(rows)
-        AS claim(number int, job_id text, scheduled_at timestamptz, token text, leased bool)
+        AS claim(number int, job_id text, scheduled_at timestamptz, token text, lease float8)
       LEFT JOIN LATERAL (
            SELECT * FROM {ticks} AS tick
             WHERE tick.app = asked.app AND tick.job_id = claim.job_id
@@ -35,7 +35,7 @@ REASSERT = (
       JOIN {ticks} AS tick ON tick.app = claims.app AND tick.job_id = claims.job_id
                           AND tick.scheduled_at = claims.scheduled_at
      WHERE tick.token = claims.token
-       AND (NOT claims.leased OR locked.token = claims.token AND locked.claimed_tick = claims.scheduled_at)
+       AND (claims.lease IS NULL OR locked.token = claims.token AND locked.claimed_tick = claims.scheduled_at)
      ORDER BY tick.job_id COLLATE "C", tick.scheduled_at
        FOR UPDATE OF tick
 ), back AS (
@@ -52,6 +52,9 @@ REASSERT = (
     UPDATE {jobs} AS job
        SET holder = CASE WHEN holds_lease THEN kept.replica ELSE job.holder END,
            released_at = CASE WHEN holds_lease AND lost THEN NULL ELSE job.released_at END,
+           lease_until = CASE WHEN holds_lease AND lost
+                              THEN clock_timestamp() + kept.lease * interval '1 second'
+                              ELSE job.lease_until END,
            failures = CASE WHEN lost THEN greatest(job.failures - 1, 0) ELSE job.failures END
       FROM kept
      WHERE job.app = kept.app AND job.job_id = kept.job_id

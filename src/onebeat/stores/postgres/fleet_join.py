@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.stores.postgres.durable import DURABLE
 
 # Only jobs that are new or have changed are written, in key order: whoever joins with what everybody has
 # locks nothing. A rival that writes the same job meanwhile is waited for, and decides what has changed.

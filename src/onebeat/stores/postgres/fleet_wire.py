@@ -90,7 +90,12 @@ def buried(told: str) -> list[Buried]:
 
 def reassert_request(claims: Sequence[Held], replica: Replica) -> tuple[str, str]:
     rows = [
-        {"number": number, **_key(claim.tick), "token": claim.token, "leased": claim.lease is not None}
+        {
+            "number": number,
+            **_key(claim.tick),
+            "token": claim.token,
+            "lease": None if claim.lease is None else seconds(claim.lease),
+        }
         for number, claim in enumerate(claims)
     ]
     return asker(replica), json.dumps(rows)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import LONGEST, Replica
 from onebeat.stores.postgres.asking import Asking
-from onebeat.stores.postgres.claims import DURABLE
+from onebeat.stores.postgres.durable import DURABLE
 
 _TRIES = 10
 

@@ -1,4 +1,4 @@
-"""The tables, and the numbered migrations that make them."""
+"""The tables and functions, and the numbered migrations that make them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ AUDIT = "onebeat_audit"
 PERMITS = "onebeat_permits"
 ALARMS = "onebeat_alarms"
 MIGRATIONS = "onebeat_migrations"
+
+_CLAIM = "onebeat_claim"
+_RELEASE = "onebeat_release"
 
 _ONCE = """
 DO $onebeat$
@@ -61,15 +64,21 @@ class Tables:
             "alarms": self._qualified(ALARMS),
             "migrations": self._qualified(MIGRATIONS),
         }
+        self._functions = {"claim": self._qualified(_CLAIM), "release": self._qualified(_RELEASE)}
 
     @property
     def names(self) -> list[str]:
         """As SQL writes them."""
         return list(self._names.values())
 
+    @property
+    def functions(self) -> list[str]:
+        """The names of the functions, likewise."""
+        return list(self._functions.values())
+
     def into(self, sql: str) -> str:
-        """*sql* with its `{jobs}`, `{ticks}` … replaced by the names."""
-        for key, name in self._names.items():
+        """*sql* with its `{jobs}`, `{ticks}`, `{claim}` … replaced by the names."""
+        for key, name in (self._names | self._functions).items():
             sql = sql.replace("{" + key + "}", name)
         return sql
 

@@ -14,7 +14,7 @@ from onebeat.model import LONGEST, Answer, Bid, Release, Replica, Ruling
 def claim_request(
     bids: Sequence[Bid], replica: Replica, timeout: timedelta, tolerance: timedelta
 ) -> tuple[str, str]:
-    """The arguments of CLAIM: who asks and how, and the bids."""
+    """The arguments of the claim: who asks and how, and the bids."""
     ask = {
         "app": replica.app,
         "replica": replica.id,
@@ -44,7 +44,7 @@ def _unusual(bid: Bid) -> dict[str, object]:
 
 
 def answers(bids: Sequence[Bid], told: str) -> list[Answer]:
-    """What CLAIM told, one answer a bid, in the order of *bids*."""
+    """What the claim told, one answer a bid, in the order of *bids*."""
     reply = json.loads(told)
     store_time = instant(reply["store_time"])
     answers: list[Answer | None] = [None] * len(bids)
@@ -72,7 +72,7 @@ def rounds(releases: Sequence[Release]) -> list[list[Release]]:
 
 
 def release_request(releases: Sequence[Release], replica: Replica) -> tuple[str, str]:
-    """The arguments of RELEASE: who asks, and the releases."""
+    """The arguments of the release: who asks, and the releases."""
     rows = [
         {
             "job_id": release.tick.job_id,

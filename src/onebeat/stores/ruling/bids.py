@@ -72,7 +72,7 @@ def _refusal(job: JobRow, tick: TickRow | None, bid: Bid, given: Circumstances) 
         return Ruling.EARLY
     if not bid.triggered and given.pauses.cover(bid.tick.job_id):
         return Ruling.PAUSED
-    if bid.lease is not None and given.blocked(job):
+    if bid.lease is not None and given.blocked(job) and not _is_kept(job, tick, bid):
         return Ruling.OVERLAPPED
     return Ruling.EXPIRED if given.too_late else None
 
@@ -91,6 +91,11 @@ def _is_next_attempt(job: JobRow, tick: TickRow, bid: Bid) -> bool:
     """Whether the attempt before was lost, and the job has not gone on since (C-CRASH)."""
     is_lost = tick.verdict == Verdict.LOST and tick.attempt == job.attempt == bid.attempt - 1
     return is_lost and job.watermark == micros(bid.tick.scheduled_at)
+
+
+def _is_kept(job: JobRow, tick: TickRow | None, bid: Bid) -> bool:
+    """Whether the lease is that of the attempt before, which was lost."""
+    return bid.attempt > 1 and tick is not None and tick.token == job.token
 
 
 def _refused(ruling: Ruling, job: JobRow, tick: TickRow | None, bid: Bid, given: Circumstances) -> Ruled:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from onebeat.fleet import Held
-from onebeat.model import Release, Replica, Verdict, Wanted
+from onebeat.fleet import KEPT_FOR_A_RERUN, Held
+from onebeat.model import LONGEST, Release, Replica, Verdict, Wanted
 from onebeat.stores.ruling.rows import JobRow, TickRow
-from onebeat.stores.ruling.times import micros, micros_or_none
+from onebeat.stores.ruling.times import MICROSECOND, micros, micros_or_none
 
 _FAILURES = (Verdict.FAILED, Verdict.TIMED_OUT, Verdict.LOST)
 
@@ -43,10 +43,11 @@ def end(job: JobRow | None, tick: TickRow | None, release: Release, *, now: int)
     return Rows(_judged(_freed(job, release.token, now), release.verdict, now), ended)
 
 
-def lose(job: JobRow, tick: TickRow, *, scheduled_at: int, now: int) -> Rows:
-    """The rows of an unreleased claim whose holder was declared dead.
+def lose(job: JobRow, tick: TickRow, *, judge: Replica, scheduled_at: int, now: int) -> Rows:
+    """The rows of an unreleased claim whose holder was declared dead, by *judge*.
 
-    It may be run once more where its bid allowed that, while no later tick of the job was claimed.
+    It may be run once more where its bid allowed that, while no later tick of the job was claimed; for a
+    while its lease lets none be.
     """
     again = tick.rerun and job.watermark == scheduled_at and job.attempt == tick.attempt
     lost = replace(
@@ -57,10 +58,16 @@ def lose(job: JobRow, tick: TickRow, *, scheduled_at: int, now: int) -> Rows:
         note=f"its replica {tick.claimed_by} was declared dead",
         wanted=Wanted.RERUN.value if again else None,
     )
-    return Rows(_judged(_freed(job, tick.token, now), Verdict.LOST, now), lost)
+    if again and job.token == tick.token:
+        job = replace(job, holder=judge.id, lease_until=now + KEPT_FOR_A_RERUN // MICROSECOND)
+    else:
+        job = _freed(job, tick.token, now)
+    return Rows(_judged(job, Verdict.LOST, now), lost)
 
 
-def take_back(job: JobRow | None, tick: TickRow | None, claim: Held, *, replica: Replica) -> Rows | None:
+def take_back(
+    job: JobRow | None, tick: TickRow | None, claim: Held, *, replica: Replica, now: int
+) -> Rows | None:
     """The rows with *claim* taken up again by *replica*, though it was lost meanwhile; None when another
     claim of its tick, or one that took a lease of its job, was won since (F-LOST)."""
     if job is None or tick is None or tick.token != claim.token:
@@ -72,9 +79,10 @@ def take_back(job: JobRow | None, tick: TickRow | None, claim: Held, *, replica:
     tick = replace(tick, holder=replica.id, claimed_by=replica.label)
     if tick.verdict != Verdict.LOST:
         return Rows(job, tick)
-    released_at = None if job.token == claim.token else job.released_at
+    if job.token == claim.token and claim.lease is not None:
+        job = replace(job, released_at=None, lease_until=now + min(claim.lease, LONGEST) // MICROSECOND)
     held = replace(tick, released_at=None, verdict=None, provisional=1, note=None, wanted=None)
-    return Rows(replace(job, released_at=released_at, failures=max(job.failures - 1, 0)), held)
+    return Rows(replace(job, failures=max(job.failures - 1, 0)), held)
 
 
 def _freed(job: JobRow, token: str | None, now: int) -> JobRow:

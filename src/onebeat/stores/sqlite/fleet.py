@@ -63,7 +63,7 @@ class Beating(Claiming):
         def work(db: sqlite3.Connection) -> Sequence[Buried]:
             now = self._now()
             fleet_rows.declare_dead(db, replica, now=now, since=now - ttl // MICROSECOND)
-            return [_bury(db, key, now) for key in fleet_rows.bury(db, replica.app, now=now)]
+            return [_bury(db, key, replica, now) for key in fleet_rows.bury(db, replica.app, now=now)]
 
         return await self._write(work)
 
@@ -82,7 +82,7 @@ class Beating(Claiming):
         job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
         if row is None or row.token is None:
             return self._rule(db, Bid(claim.tick, claim.token, claim.lease), given).won
-        kept = take_back(job, row, claim, replica=given.replica)
+        kept = take_back(job, row, claim, replica=given.replica, now=given.now)
         if kept is not None:
             rows.write(db, key, *kept)
         return kept is not None
@@ -103,10 +103,10 @@ class Beating(Claiming):
         await asyncio.get_running_loop().create_future()
 
 
-def _bury(db: sqlite3.Connection, key: TickKey, now: int) -> Buried:
+def _bury(db: sqlite3.Connection, key: TickKey, judge: Replica, now: int) -> Buried:
     """What becomes of a claim that the dead left behind."""
     job, row = rows.read_job(db, key[:2]), rows.read_tick(db, key)
-    lost = lose(job or JobRow(), row or TickRow(), scheduled_at=key[2], now=now)
+    lost = lose(job or JobRow(), row or TickRow(), judge=judge, scheduled_at=key[2], now=now)
     rows.write(db, key, *lost)
     return Buried(Tick(key[1], instant(key[2])), lost.tick.attempt)
 

@@ -117,10 +117,26 @@ class CrashRules(Living):
         first, second = await self.ticks(2)
         await self.lost(first)
         await self.join("report")
-        await self.run(second)
+        await self.won(second, lease=None)
         assert await self.orders() == ()
         assert not (await self.bid_attempt(first)).won
         assert (await self.recorded(first)).verdict is Verdict.LOST
+
+    async def test_the_next_tick_waits_for_the_run_of_a_lost_one(self) -> None:
+        """C-CRASH, C-LEASE: the lost one's lease is kept for a while for whoever runs it again."""
+        first, second = await self.ticks(2)
+        await self.lost(first)
+        assert await self.ruling(second) is Ruling.OVERLAPPED
+        again = await self.bid_attempt(first)
+        assert again.won
+        await self.finish(first, again.token, Verdict.RAN)
+        await self.won(second)
+
+    async def test_what_is_not_to_be_run_again_keeps_no_lease(self) -> None:
+        """C-CRASH: the job goes on at once."""
+        first, second = await self.ticks(2)
+        await self.lost(first, rerun=False)
+        await self.won(second)
 
     async def test_a_tick_is_not_wanted_again_when_a_later_one_was_claimed_before(self) -> None:
         """C-CRASH, C-ORDER: the holder died after its job had gone on."""

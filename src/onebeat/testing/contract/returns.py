@@ -39,7 +39,7 @@ class ReturnRules(Living):
     async def test_a_claim_is_gone_once_a_later_tick_was_won(self) -> None:
         """F-LOST: two would run at once."""
         first, second = await self.ticks(2)
-        lost = await self.lost(first)
+        lost = await self.lost(first, rerun=False)
         later = await self.won(second)
         assert await self.reassert(Held(first, lost.token, HOUR)) == [False]
         assert (await self.recorded(first)).verdict is Verdict.LOST

@@ -164,6 +164,6 @@ class WantedRules(Living):
         """D-PRUNE, C-CRASH: nobody runs it any more, though it was wanted once."""
         lost, later = await self.ticks(2)
         await self.lost(lost)
-        await self.run(later)
+        await self.finish(later, (await self.won(later, lease=None)).token, Verdict.RAN)
         assert await self.prune() >= 1
         assert await self.history.tick(lost, app=self.app) is None

@@ -1,65 +1,33 @@
-"""The claim: one statement, decided by the job's own row once it is locked."""
-
-from __future__ import annotations
-
-# Read by the statement, because a CTE that nobody reads is not run. Without it an app's default of
-# `synchronous_commit = off` would lose acknowledged claims in a crash, and the ticks would run twice.
-DURABLE = """
+-- The claim, decided by the job's own row once it is locked. A function, because its plan is kept then:
+-- planning took longer than all the rest. Once released it is never edited: another gets another name.
+--
+-- $1 is {"app", "replica", "label", "timeout", "tolerance"}, $2 the bids; the answers, in no order.
+CREATE OR REPLACE FUNCTION {claim}(text, text) RETURNS text LANGUAGE plpgsql AS $claim$
+#variable_conflict use_column
+DECLARE
+    answers text;
+    unsettled boolean;
+BEGIN
+-- What was refused by a row that others changed meanwhile is worded at the second look, by a snapshot that
+-- sees them: the job's row is locked by now. So is the same claim made again while the first one was under
+-- way, which is won.
+FOR look IN 1..2 LOOP
 WITH settings AS MATERIALIZED (
+    -- Read below, because a CTE that nobody reads is not run. Without it an app's default of
+    -- `synchronous_commit = off` would lose acknowledged claims in a crash, and the ticks would run twice.
     SELECT set_config('synchronous_commit', 'on', true) AS synchronous_commit
 ), asked AS MATERIALIZED (
-    SELECT ask, ask->>'app' AS app, CAST($2::text AS json) AS rows
-      FROM settings, CAST($1::text AS jsonb) AS ask
+    SELECT ask, ask->>'app' AS app, CAST($2 AS json) AS rows
+      FROM settings, CAST($1 AS jsonb) AS ask
      WHERE synchronous_commit IS NOT NULL
-)
-"""
-
-# The same claim made again: its lease stays as it is, released or not.
-_SAME_CLAIM = "(job.token = excluded.token AND job.claimed_tick = excluded.claimed_tick)"
-# … or a bid for the newest tick, claimed already: by whom `recorded` will tell, where overlap is allowed.
-_SAME_TICK = "(excluded.attempt = 1 AND job.watermark = excluded.watermark)"
-_AGAIN = f"({_SAME_TICK} OR {_SAME_CLAIM})"
-_KEEP_LEASE = f"(excluded.lease_until IS NULL OR {_SAME_CLAIM})"
-
-# Of the newest claim that took a lease. That its holder was declared dead stays true for ever, so a
-# snapshot may say it: at worst it does not know yet.
-_BLOCKED = """(job.released_at IS NULL AND job.lease_until > clock_timestamp()
-               AND NOT EXISTS (SELECT FROM {replicas} AS replica
-                                WHERE replica.app = job.app AND replica.replica_id = job.holder
-                                  AND replica.dead_at IS NOT NULL))"""
-
-# All that a claim writes on its tick. What asked for the run of a triggered one stays beside it.
-_CLAIMED = (
-    "token", "holder", "claimed_by", "attempt", "fence", "previous_at", "claimed_at", "released_at",
-    "started_at", "finished_at", "confirmed_at", "verdict", "provisional", "note", "trace_id", "rerun",
-    "wanted",
-)  # fmt: skip
-_REPLACED = ", ".join(
-    f"{column} = CASE WHEN tick.token = excluded.token THEN tick.{column} ELSE excluded.{column} END"
-    for column in _CLAIMED
-)
-
-# `bids` sees the statement's snapshot. That settles nothing but what can never change: a scheduled tick
-# whose row holds a token has been won, for ever. Everything else is decided in `taken`, whose ON CONFLICT
-# reads the job's row as it stands under its lock, and in `recorded`, where the unique key of the tick has
-# the last word. The snapshot only words the refusals.
-#
-# What waits for a holder, a triggered tick or one that was lost, has a row; `waiting` locks it and sees it as
-# it stands then. So no lease is ever taken for a tick that turns out to be somebody's. Jobs are locked before
-# ticks everywhere; so with such bids among them, all the jobs come first.
-#
-# Rows are locked in key order, or rivals with the same jobs would deadlock. The clock is looked at twice:
-# in the outer SELECT, one row at a time just before its insert, for a job without a row; and after the
-# wait for the lock of one that has a row. A paused bid still asks that row, if there is one, whether it is
-# an old claim made again: that is what its `last_verdict` there says, which no claim writes. Whoever was
-# declared dead comes too late for anything: what it won would block nobody.
-CLAIM = (
-    (
-        DURABLE
-        + """
-, prefixes AS MATERIALIZED (
+), prefixes AS MATERIALIZED (
     SELECT name, until FROM {pauses} WHERE app = (SELECT app FROM asked) AND scope = 'prefix'
 ), bids AS MATERIALIZED (
+    -- As the snapshot has it. That settles nothing but what can never change: a scheduled tick whose row holds
+    -- a token has been won, for ever, and a watermark only grows. All else is decided in `taken`, whose ON
+    -- CONFLICT reads the job's row as it stands under its lock, and in `recorded`, where the unique key of
+    -- the tick has the last word. Whoever was declared dead comes too late for anything: what it won would
+    -- block nobody.
     SELECT asked.app, bid.number, bid.job_id, bid.scheduled_at, bid.token,
            coalesce(bid.attempt, 1) AS bid_attempt, coalesce(bid.rerun, false) AS rerun,
            coalesce(bid.triggered, false) AS triggered,
@@ -71,7 +39,11 @@ CLAIM = (
            ask->>'replica' AS replica, ask->>'label' AS label,
            tick.job_id IS NOT NULL AS has_row, tick.token AS won_with,
            tick.claimed_by, tick.fence, tick.attempt, tick.previous_at,
-           job.job_id IS NOT NULL AS known, job.watermark, job.floor, {blocked} AS blocked,
+           job.job_id IS NOT NULL AS known, job.watermark, job.floor,
+           job.released_at IS NULL AND job.lease_until > clock_timestamp()
+               AND NOT EXISTS (SELECT FROM {replicas} AS replica
+                                WHERE replica.app = job.app AND replica.replica_id = job.holder
+                                  AND replica.dead_at IS NOT NULL) AS blocked,
            pause.ongoing AND bid.triggered IS NOT true AS paused,
            greatest(job.changed_at, job.accounted_at, pause.ended) AS owed_since
       FROM asked
@@ -98,6 +70,8 @@ CLAIM = (
                    SELECT until FROM prefixes WHERE starts_with(bid.job_id, prefixes.name)) AS covering
            ) AS pause
 ), locked AS MATERIALIZED (
+    -- Jobs before ticks, as everywhere; so with bids for what waits among them all the jobs come first. In
+    -- key order, or rivals with the same jobs would deadlock.
     SELECT job.job_id
       FROM {jobs} AS job
      WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM bids))
@@ -105,6 +79,8 @@ CLAIM = (
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), waiting AS MATERIALIZED (
+    -- What waits for a holder, a triggered tick or one that was lost, has a row: locked here, and seen as it
+    -- stands then. So no lease is ever taken for a tick that turns out to be somebody's.
     SELECT bids.job_id, tick.token = bids.token AS won, tick.fence, tick.attempt, tick.previous_at
       FROM bids
       JOIN locked ON locked.job_id = bids.job_id
@@ -117,6 +93,9 @@ CLAIM = (
      ORDER BY tick.job_id COLLATE "C"
        FOR UPDATE OF tick
 ), taken AS (
+    -- The clock is looked at twice: in the outer SELECT, one row at a time just before its insert, for a job
+    -- without a row; and after the wait for the lock of one that has a row. A paused bid asks that row too,
+    -- if there is one, though in vain: it may be a claim made again, which the second look will see.
     INSERT INTO {jobs} AS job
            (app, job_id, watermark, triggered_at, claimed_tick, token, holder, lease_until, fence, attempt,
             last_verdict)
@@ -136,32 +115,41 @@ CLAIM = (
     ON CONFLICT (app, job_id) DO UPDATE SET
            watermark = greatest(job.watermark, excluded.watermark),
            triggered_at = greatest(job.triggered_at, excluded.triggered_at),
-           previous_at = CASE WHEN {again} OR excluded.watermark IS NULL OR excluded.attempt > 1
-                              THEN job.previous_at ELSE job.watermark END,
-           fence = CASE WHEN {again} THEN job.fence ELSE greatest(job.fence + 1, excluded.fence) END,
+           previous_at = CASE WHEN excluded.watermark > job.watermark THEN job.watermark
+                              ELSE job.previous_at END,
+           -- Never below the clock: so it grows across a restore or a move to another database as well.
+           fence = greatest(job.fence + 1, excluded.fence),
            attempt = CASE WHEN excluded.watermark > job.watermark OR excluded.attempt > 1
                           THEN excluded.attempt ELSE job.attempt END,
-           claimed_tick = CASE WHEN {keep_lease} THEN job.claimed_tick ELSE excluded.claimed_tick END,
-           token = CASE WHEN {keep_lease} THEN job.token ELSE excluded.token END,
-           holder = CASE WHEN {keep_lease} THEN job.holder ELSE excluded.holder END,
-           released_at = CASE WHEN {keep_lease} THEN job.released_at END,
-           lease_until = CASE WHEN {keep_lease} THEN job.lease_until
+           -- A claim without a lease leaves another's alone.
+           claimed_tick = CASE WHEN excluded.lease_until IS NULL THEN job.claimed_tick
+                               ELSE excluded.claimed_tick END,
+           token = CASE WHEN excluded.lease_until IS NULL THEN job.token ELSE excluded.token END,
+           holder = CASE WHEN excluded.lease_until IS NULL THEN job.holder ELSE excluded.holder END,
+           released_at = CASE WHEN excluded.lease_until IS NULL THEN job.released_at END,
+           lease_until = CASE WHEN excluded.lease_until IS NULL THEN job.lease_until
                               -- The wait for this row's lock is no part of the lease.
                               ELSE excluded.lease_until + (clock_timestamp() - statement_timestamp()) END
-     WHERE (job.floor IS NULL OR excluded.watermark IS NULL OR excluded.attempt > 1
-            OR excluded.watermark > job.floor)
-       AND ({same_claim} OR {same_tick} AND excluded.lease_until IS NULL OR (
-               excluded.last_verdict IS NULL
-               AND clock_timestamp() <= statement_timestamp() + (
-                   SELECT (ask->>'timeout')::float8 * interval '1 second' FROM asked)
-               AND (excluded.attempt = 1
-                    OR job.watermark = excluded.watermark AND job.attempt = excluded.attempt - 1)
-               AND (excluded.lease_until IS NULL OR (
-                   (job.watermark IS NULL OR excluded.watermark IS NULL OR excluded.attempt > 1
-                    OR excluded.watermark > job.watermark)
-                   AND {blocked} IS NOT true))))
+     WHERE excluded.last_verdict IS NULL
+       AND clock_timestamp() <= statement_timestamp() + (
+           SELECT (ask->>'timeout')::float8 * interval '1 second' FROM asked)
+       AND CASE
+               WHEN excluded.attempt > 1
+               THEN excluded.watermark = job.watermark AND excluded.attempt = job.attempt + 1
+               WHEN excluded.lease_until IS NULL
+               THEN (excluded.watermark <= job.floor OR excluded.watermark = job.watermark) IS NOT true
+               ELSE (excluded.watermark <= job.floor OR excluded.watermark <= job.watermark) IS NOT true END
+       -- That a holder was declared dead stays true for ever, so a snapshot may say it: at worst it does not
+       -- know yet. A lost tick's lease is kept for whoever runs it again.
+       AND (excluded.lease_until IS NULL
+            OR excluded.attempt > 1 AND job.claimed_tick = excluded.claimed_tick
+            OR (job.released_at IS NULL AND job.lease_until > clock_timestamp()
+                AND NOT EXISTS (SELECT FROM {replicas} AS replica
+                                 WHERE replica.app = job.app AND replica.replica_id = job.holder
+                                   AND replica.dead_at IS NOT NULL)) IS NOT true)
     RETURNING job.job_id, job.watermark, job.fence, job.previous_at
 ), recorded AS (
+    -- What asked for the run of a triggered tick stays in its row.
     INSERT INTO {ticks} AS tick
            (app, job_id, scheduled_at, token, holder, claimed_by, claimed_at, attempt, fence, previous_at,
             rerun)
@@ -170,22 +158,28 @@ CLAIM = (
            CASE WHEN bids.waited_for THEN bids.previous_at ELSE taken.previous_at END, bids.rerun
       FROM taken JOIN bids ON bids.job_id = taken.job_id
      ORDER BY bids.job_id COLLATE "C"
-    ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET {replaced}
-     WHERE tick.token IS NULL OR tick.token = excluded.token
-        OR tick.verdict = 'lost' AND tick.attempt = excluded.attempt - 1
+    ON CONFLICT (app, job_id, scheduled_at) DO UPDATE SET
+           token = excluded.token, holder = excluded.holder, claimed_by = excluded.claimed_by,
+           claimed_at = excluded.claimed_at, attempt = excluded.attempt, fence = excluded.fence,
+           previous_at = excluded.previous_at, rerun = excluded.rerun,
+           released_at = NULL, started_at = NULL, finished_at = NULL, confirmed_at = NULL,
+           verdict = NULL, provisional = true, note = NULL, trace_id = NULL, wanted = NULL
+     WHERE tick.token IS NULL OR tick.verdict = 'lost' AND tick.attempt = excluded.attempt - 1
     RETURNING tick.job_id, tick.claimed_by, tick.fence, tick.attempt, tick.previous_at
 ), ruled AS MATERIALIZED (
-    SELECT bids.*, recorded.job_id IS NOT NULL AS just_won, taken.watermark AS new_watermark,
+    SELECT bids.*, taken.watermark AS new_watermark,
            coalesce(recorded.fence, waiting.fence, bids.fence) AS won_fence,
            coalesce(recorded.attempt, waiting.attempt, bids.attempt) AS won_attempt,
            CASE
                WHEN recorded.job_id IS NOT NULL OR bids.won_with = bids.token OR waiting.won THEN 'won'
-               WHEN CASE WHEN bids.waited_for THEN waiting.job_id IS NULL
+               WHEN CASE WHEN bids.waited_for
+                         THEN waiting.job_id IS NULL OR NOT bids.triggered AND bids.watermark > bids.scheduled_at
                          ELSE bids.won_with IS NOT NULL
                               OR bids.scheduled_at <= bids.floor
                               OR bids.lease IS NOT NULL AND bids.scheduled_at <= bids.watermark
                      END THEN 'claimed'
                WHEN bids.early THEN 'early'
+               WHEN look = 1 THEN 'unsettled'
                WHEN bids.paused THEN 'paused'
                WHEN bids.lease IS NOT NULL AND bids.blocked THEN 'overlapped'
                WHEN clock_timestamp() > bids.deadline THEN 'expired'
@@ -206,14 +200,12 @@ CLAIM = (
 )
 SELECT json_build_object('store_time', clock_timestamp(), 'answers', json_agg(json_build_array(
            number, ruling, coalesce(new_watermark, watermark), won_fence, won_attempt, since,
-           CASE WHEN ruling = 'won' THEN coalesce(owed_since, clock_timestamp()) END, told_claimed_by)))::text
-  FROM ruled
-"""
-    )
-    .replace("{same_claim}", _SAME_CLAIM)
-    .replace("{same_tick}", _SAME_TICK)
-    .replace("{again}", _AGAIN)
-    .replace("{keep_lease}", _KEEP_LEASE)
-    .replace("{blocked}", _BLOCKED)
-    .replace("{replaced}", _REPLACED)
-)
+           CASE WHEN ruling = 'won' THEN coalesce(owed_since, clock_timestamp()) END, told_claimed_by)))::text,
+       bool_or(ruling = 'unsettled')
+  INTO answers, unsettled
+  FROM ruled;
+EXIT WHEN NOT unsettled;
+END LOOP;
+RETURN answers;
+END
+$claim$;

@@ -1,23 +1,19 @@
-"""The release: one statement, which ends claims and records how their runs went."""
-
-from __future__ import annotations
-
-from onebeat.stores.postgres.claims import DURABLE
-
-# The jobs' rows are locked in key order before anything is written, as a claim does it. What they hold is
-# read from `locked`, which sees them as they stand then: a claim that lands while we wait is released too.
-# `held` joins the two once and for all: joined again below, a planner that expects a hundred releases
-# where there are a thousand would compare each with each. For the same reason `told` is asked as a set, and
-# the jobs are found by an array, which goes to the index whatever is thought of their number.
-#
-# A run that its transaction has confirmed ran, whatever its replica has heard of that.
-#
-# The tick's row says whether a claim has ended before; only then is nothing counted. How many it did not
-# find is the answer: what landed while we waited for the jobs is seen by the next statement only.
-RELEASE = (
-    DURABLE
-    + """
-, ended AS MATERIALIZED (
+-- The release, which ends claims and records how their runs went: a function as the claim is.
+-- $1 is {"app", "label"}, $2 the releases.
+CREATE OR REPLACE FUNCTION {release}(text, text) RETURNS void LANGUAGE plpgsql AS $release$
+#variable_conflict use_column
+DECLARE
+    unknown bigint;
+BEGIN
+-- What landed while this waited for the jobs is seen by the second look only.
+FOR look IN 1..2 LOOP
+WITH settings AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'on', true) AS synchronous_commit
+), asked AS MATERIALIZED (
+    SELECT ask, ask->>'app' AS app, CAST($2 AS json) AS rows
+      FROM settings, CAST($1 AS jsonb) AS ask
+     WHERE synchronous_commit IS NOT NULL
+), ended AS MATERIALIZED (
     SELECT app, ask->>'label' AS label, ended.*
       FROM asked
      CROSS JOIN json_to_recordset(rows)
@@ -25,17 +21,24 @@ RELEASE = (
                  started_at timestamptz, finished_at timestamptz, error text, trace_id text,
                  missed json, accounts bool)
 ), locked AS MATERIALIZED (
+    -- In key order, before anything is written, as a claim does it. They are found by an array, which goes to
+    -- the index whatever is thought of their number, and seen as they stand then: a claim that landed
+    -- meanwhile is released too.
     SELECT job.job_id, job.claimed_tick, job.token, job.released_at
       FROM {jobs} AS job
      WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM ended))
      ORDER BY job.job_id COLLATE "C"
        FOR UPDATE OF job
 ), held AS MATERIALIZED (
+    -- Once and for all: joined again below, a planner that expects a hundred releases where there are a
+    -- thousand would compare each with each.
     SELECT ended.*,
            coalesce(locked.token = ended.token AND locked.claimed_tick = ended.scheduled_at
                     AND locked.released_at IS NULL, false) AS holds_lease
       FROM locked JOIN ended ON ended.job_id = locked.job_id
 ), told AS (
+    -- The tick's row says whether a claim has ended before; only then is nothing counted. A run that its
+    -- transaction has confirmed ran, whatever its replica has heard of that.
     UPDATE {ticks} AS tick
        SET released_at = clock_timestamp(), provisional = false, wanted = NULL,
            verdict = CASE WHEN tick.confirmed_at IS NULL THEN held.verdict ELSE 'ran' END,
@@ -72,6 +75,8 @@ RELEASE = (
      ORDER BY job_id COLLATE "C", CAST(instant AS timestamptz)
     ON CONFLICT (app, job_id, scheduled_at) DO NOTHING
 )
-SELECT count(*)::text FROM ending WHERE NOT told
-"""
-)
+SELECT count(*) INTO unknown FROM ending WHERE NOT told;
+EXIT WHEN unknown = 0;
+END LOOP;
+END
+$release$;
