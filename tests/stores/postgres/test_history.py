@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import psycopg
 import pytest
 
-from onebeat.history import TickFilter
+from onebeat.history import Order, TickFilter
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
 from onebeat.stores.postgres.history_sql import TICK as ONE_TICK
@@ -22,11 +23,17 @@ INSERT INTO onebeat_ticks (app, job_id, scheduled_at, token, claimed_by, release
 SELECT 'app', 'job ' || job, now() - tick * interval '1 min', 'token', 'web', now(), 'ran'
   FROM generate_series(1, 200) AS job, generate_series(1, 100) AS tick
 """
-_PAGES = {
+_PAGES: dict[str, Any] = {
     "the newest": (TickFilter(), None),
     "the next": (TickFilter(), Tick("job 7", INSTANT)),
     "of one job": (TickFilter(job_id="job 7"), None),
     "of a span": (TickFilter(since=INSTANT), None),
+    "the oldest": (TickFilter(), None, Order.OLDEST_FIRST),
+    "the next of one job, ascending": (
+        TickFilter(job_id="job 7"),
+        Tick("job 7", INSTANT),
+        Order.OLDEST_FIRST,
+    ),
 }
 
 
@@ -56,8 +63,8 @@ async def test_pages_and_single_ticks_are_found_by_an_index(
         run(database, "ANALYZE onebeat_ticks")
     key = {"job_id": "job 7", "at": INSTANT.isoformat()}
     plans = {"one": plan(database, ONE_TICK, key, generic=generic)}
-    for name, (which, after) in _PAGES.items():
-        sql, values = ticks_sql(which, after)
+    for name, page in _PAGES.items():
+        sql, values = ticks_sql(*page)
         plans[name] = plan(database, sql, values, generic=generic)
     for name, lines in plans.items():
         ticks_read = [line for line in lines.splitlines() if " on onebeat_ticks" in line]
