@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -344,3 +346,27 @@ def test_nothing_is_said_to_be_left_out_of_a_table_that_holds_all() -> None:
     untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(20)]
     lines = list(told_lines(Fleet(NOON, (living,), tuple(untried), ()), UTC))
     assert lines[-1].startswith("new-19")
+
+
+def test_force_and_the_rest_of_what_is_asked_reach_the_store(onebeat: Onebeat, url: str) -> None:
+    """F-PAUSE: a trigger is forced where that was asked for, and only there."""
+    assert onebeat("trigger", url, "report", "--force", "--by", "ada", "--reason", "urgent").code == 0
+    assert onebeat("trigger", url, "report", "--by", "bob").code == 0
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db:
+        asked = "SELECT asked_by, reason, forced FROM onebeat_ticks WHERE triggered ORDER BY scheduled_at"
+        assert db.execute(asked).fetchall() == [("ada", "urgent", 1), ("bob", "by hand", 0)]
+
+
+async def test_a_verdict_that_may_be_replaced_is_waited_past() -> None:
+    """F-VERDICT"""
+    clock = FakeClock()
+    rows = iter([record(NOON, Verdict.OVERLAPPED, provisional=True), record(NOON)])
+
+    class Store:
+        async def tick(self, tick: Tick, *, app: str) -> TickRecord:
+            return next(rows)
+
+    store: Any = Store()
+    waiting = asyncio.create_task(ended(store, Tick("report", NOON), APP, 10, clock))
+    await clock.advance(seconds=2)
+    assert waiting.result() == record(NOON)
