@@ -1,0 +1,5 @@
+"""The dashboard: what the tables know of a fleet, in a browser. Needs the extra `ui`."""
+
+from onebeat.web.dashboard import dashboard
+
+__all__ = ["dashboard"]

@@ -1,0 +1,64 @@
+"""The dashboard as an ASGI app: routes, and what stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from onebeat.connect import connect
+from onebeat.errors import InvalidSetting
+from onebeat.history import history_side
+from onebeat.web.headers import Headers
+from onebeat.web.pages import overview
+from onebeat.web.reading import Reader
+from onebeat.web.settings import Hook, checked_settings
+
+_STATIC = StaticFiles(packages=[("onebeat.web", "static")])
+
+
+def dashboard(
+    store: object,
+    *,
+    app: str = "default",
+    token: str | None = None,
+    user: Hook | None = None,
+    private: bool = False,
+    trace_url: str | None = None,
+    tz: str = "UTC",
+    schema: str | None = None,
+) -> Starlette:
+    """An ASGI app that shows the fleet of *app* in *store*: serve it, or mount it in your own.
+
+    *store* is what a Scheduler takes; an app's async pool serves only the loop it was made on. Read-only
+    unless *token* or *user* says who may act: who presents the token (a secret of at least 16 characters), or
+    whom *user*, a function of the Starlette request, sync or async, gives a name. *private* keeps everybody
+    else from reading, too. *trace_url* is an address with `{trace_id}` in it, to which runs are linked. Times
+    are shown in *tz*. Raises InvalidSetting for what can mean nothing.
+    """
+    settings = checked_settings(app, token, user, private, trace_url, tz)
+    found = connect(store) if schema is None else connect(store, schema=schema)
+    history = history_side(found)
+    if found is None or history is None:
+        raise InvalidSetting("store", type(store).__name__, "a store that keeps the history of a fleet")
+
+    @asynccontextmanager
+    async def closing(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await found.close()
+
+    made = Starlette(
+        routes=[
+            Route("/", overview.page, name="overview"),
+            Mount("/static", _STATIC, name="static"),
+        ],
+        middleware=[Middleware(Headers)],
+        lifespan=closing,
+    )
+    made.state.settings = settings
+    made.state.reader = Reader(found, settings.app)
+    return made

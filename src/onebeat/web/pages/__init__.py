@@ -1,0 +1,1 @@
+"""Each page: asks the store, has a view made of it, draws that."""

@@ -1,0 +1,1 @@
+"""Rows of the store to what a page shows: pure."""

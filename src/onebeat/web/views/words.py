@@ -1,0 +1,59 @@
+"""Instants, spans and verdicts as people read them."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import NamedTuple
+
+from onebeat.model import Verdict
+
+
+class Mark(NamedTuple):
+    """A verdict as one sign that reads without colour, its class in the stylesheet, and the word for it."""
+
+    sign: str
+    kind: str
+    word: str
+
+
+_MARKS = {
+    Verdict.RAN: Mark("●", "ran", "ran"),
+    Verdict.FAILED: Mark("✕", "failed", "failed"),
+    Verdict.TIMED_OUT: Mark("◔", "failed", "timed out"),
+    Verdict.LOST: Mark("?", "lost", "lost with its replica"),
+    Verdict.MISSED: Mark("○", "missed", "missed"),
+    Verdict.OVERLAPPED: Mark("≋", "skipped", "overlapped"),
+    Verdict.PAUSED: Mark("‖", "skipped", "paused"),
+    Verdict.CANCELLED: Mark("–", "skipped", "cancelled"),
+    Verdict.EARLY: Mark("«", "skipped", "early"),
+    Verdict.CLAIM_ERROR: Mark("!", "missed", "claim error"),
+}
+_RUNNING = Mark("▸", "running", "running")
+
+
+def mark(verdict: Verdict | None) -> Mark:
+    """None: it runs."""
+    return _RUNNING if verdict is None else _MARKS[verdict]
+
+
+def instant(moment: datetime | None, zone: tzinfo) -> str:
+    """In *zone*, to the second; a dash for None."""
+    return "–" if moment is None else moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def span(seconds: float | None) -> str:
+    """A length of time, in its largest two units; a dash for None."""
+    if seconds is None:
+        return "–"
+    sign, seconds = ("-" if seconds < 0 else ""), abs(seconds)
+    if seconds < 1:
+        return f"{sign}{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{sign}{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{sign}{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{sign}{hours} h {minutes} min"
+    return f"{sign}{hours // 24} d {hours % 24} h"
