@@ -30,7 +30,7 @@ from onebeat.model import Bid, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.stores.sqlite import SqliteStore
 from onebeat.testing import FakeClock
-from tests.cli.test_fleet import NOON, job, record
+from tests.cli.test_fleet import NOON, job, record, told_of
 
 Onebeat = Callable[..., Any]
 
@@ -370,3 +370,32 @@ async def test_a_verdict_that_may_be_replaced_is_waited_past() -> None:
     waiting = asyncio.create_task(ended(store, Tick("report", NOON), APP, 10, clock))
     await clock.advance(seconds=2)
     assert waiting.result() == record(NOON)
+
+
+def test_why_tells_of_a_row_what_there_is_and_nothing_else() -> None:
+    """F-VERDICT"""
+    bare = told_of(NOON, record=record(NOON))
+    assert len(bare) == 2
+    full = record(NOON, triggered=True, by="ada", reason="to see", trace_id="abc", attempt=2)
+    told = told_of(NOON, record=full)
+    assert told[0] == "It ran on web-1, attempt 2."
+    assert "It was triggered by ada: to see." in told
+    assert "Its trace is abc." in told
+    replaced = told_of(NOON, record=record(NOON, Verdict.OVERLAPPED, provisional=True))
+    assert replaced[-1] == "Whoever claims it after all replaces that."
+
+
+def test_why_names_the_nearest_ticks_on_either_side(onebeat: Onebeat, url: str) -> None:
+    """F-VERDICT: of one without a row."""
+    rows = json.loads(onebeat("history", url, "--json").out)["rows"]
+    between = (datetime.fromisoformat(rows[1]["scheduled_at"]) - HOUR / 2).isoformat()
+    near = json.loads(onebeat("why", url, "report", between, "--json").out)["nearest"]
+    assert [row["scheduled_at"] for row in near] == [rows[2]["scheduled_at"], rows[1]["scheduled_at"]]
+
+
+def test_the_latest_dead_come_first_and_failing_jobs_are_not_called_untried() -> None:
+    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
+    dead = [replace(living, label=f"dead {n}", dead_at=NOON - n * HOUR) for n in (2, 1, 3)]
+    fleet = Fleet(NOON, tuple(dead), (job(last_success_at=None, failures=1),), ())
+    assert [one.label for one in fleet.dead] == ["dead 1", "dead 2", "dead 3"]
+    assert fleet.untried == []
