@@ -20,8 +20,8 @@ _SHORTEST_TOKEN = 16
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`app` is whose jobs are shown. `token` or `user` lets people act: see `dashboard`. `private`: who may not
-    act may not read either. `trace_url` has `{trace_id}` where that goes. `zone` is that of the pages."""
+    """`app` is whose jobs are shown. `token` or `user` lets people act: see `dashboard`. `private`: who may
+    not act may not read either. `trace_url` has `{trace_id}` where that goes. `zone` is that of the pages."""
 
     app: str
     token: str | None
