@@ -72,6 +72,6 @@ def _instant(field: str, got: object) -> datetime:
     if not isinstance(got, datetime) or got.utcoffset() is None:
         raise InvalidSchedule(field, got, "a timezone-aware datetime", "datetime.now(UTC), say")
     try:
-        return got.astimezone(UTC)
+        return got.astimezone(UTC).replace(fold=0)  # equal ones are shown alike
     except OverflowError:
         raise InvalidSchedule(field, got, "an instant that UTC has too") from None

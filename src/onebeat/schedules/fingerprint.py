@@ -14,7 +14,7 @@ from onebeat.schedules.timetable import Timetable
 from onebeat.schedules.union import Union
 from onebeat.schedules.without import Without
 
-_LONGEST = 500
+LONGEST_TEXT = 500
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 # Summer and winter of both hemispheres, so far ahead that zone data of another edition, or older rules
 # for the change of the clocks, show.
@@ -32,7 +32,7 @@ def text_of(schedule: Schedule) -> str:
     except Exception:  # written elsewhere
         text = type(schedule).__qualname__
     text = "".join(char if char.isprintable() else " " for char in _ADDRESS.sub("", text))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
 
 
 def digest_of(schedule: Schedule) -> str:

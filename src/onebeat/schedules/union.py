@@ -37,7 +37,7 @@ class Union(Composable):
 
     def for_job(self, job_id: str) -> Schedule:
         """The same of what its parts are for *job_id*."""
-        return Union(tuple(for_job(part, job_id) for part in self.parts))
+        return union(*(for_job(part, job_id) for part in self.parts))  # two H may be drawn alike
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.parts))
