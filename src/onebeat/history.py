@@ -5,11 +5,11 @@ Instants are in UTC, durations in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 
 from onebeat.errors import InvalidSetting
 from onebeat.model import Tick, Verdict, Wanted, checked_instant
@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 MOST_ROWS = 1_000
 """How many rows a page has at most."""
+
+MOST_MARKS = 100
+"""How many marks of each job are told at most."""
 
 END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 """Until when something is paused that has no end."""
@@ -65,6 +68,16 @@ class TickRecord:
         return (self.finished_at - self.started_at).total_seconds()
 
 
+class Mark(NamedTuple):
+    """A tick in short, to be drawn: `verdict` is None while it runs or waits, `lateness` and `duration` are
+    those of its TickRecord."""
+
+    scheduled_at: datetime
+    verdict: Verdict | None
+    lateness: float | None
+    duration: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class JobState:
     """One job as the store knows it. `schedule` is the text last registered, `owed_since` when that was (or
@@ -104,6 +117,11 @@ class ReplicaState:
     dead_at: datetime | None
     skew: float
     jobs: dict[str, str]
+
+    @property
+    def left(self) -> bool:
+        """Whether it stopped in order: nobody had to declare it dead."""
+        return self.dead_at is not None and self.dead_at == self.beat_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +212,11 @@ class RunHistory(Protocol):
 
     async def tick(self, tick: Tick, *, app: str) -> TickRecord | None:
         """What is known of one tick; None without a row."""
+
+    async def marks(self, job_ids: Collection[str], *, app: str, each: int) -> Mapping[str, Sequence[Mark]]:
+        """The newest *each* ticks of each of these jobs, the oldest first: none of a job without any.
+
+        InvalidSetting for more than MOST_ROWS ids, or more than MOST_MARKS each."""
 
     async def jobs(
         self, *, app: str, prefix: str = "", limit: int, after: str | None = None

@@ -25,7 +25,7 @@ def diagnose_fleet(
     living = [replica for replica in replicas if replica.dead_at is None]
     if not found:
         yield Finding(Level.OK, "agreement", f"{len(living)} living replicas agree")
-    gone = [replica.label for replica in replicas if replica.dead_at is not None]
+    gone = [replica.label for replica in replicas if replica.dead_at is not None and not replica.left]
     if gone:
         told = f"died within a day: {', '.join(gone)}"
         yield Finding(Level.WARNING, "replicas", told, "killed, frozen or cut off: see their logs")

@@ -67,10 +67,12 @@ SELECT json_agg(json_build_array(
 """
 )
 
-# What it still holds, if anything, gets its verdict once it has been dead for a while.
+# What it still holds, if anything, gets its verdict once it has been dead for a while. Its last beat is its
+# leaving: so it is told from one that was declared dead.
 LEAVE = """
 UPDATE {replicas} AS replica
-   SET dead_at = clock_timestamp()
+   SET dead_at = statement_timestamp(),
+       beat_at = statement_timestamp()
   FROM CAST($1::text AS jsonb) AS ask
  WHERE replica.app = ask->>'app' AND replica.replica_id = ask->>'replica' AND replica.dead_at IS NULL
 """

@@ -53,9 +53,11 @@ UPDATE onebeat_replicas
    SET dead_at = :now
  WHERE app = :app AND dead_at IS NULL AND beat_at < :since
 """
+# Its last beat is its leaving: so it is told from one that was declared dead.
 _LEAVE = """
 UPDATE onebeat_replicas
-   SET dead_at = :now
+   SET dead_at = :now,
+       beat_at = :now
  WHERE app = :app AND replica_id = :replica_id AND dead_at IS NULL
 """
 _UNBURIED = "SELECT dead_at FROM onebeat_replicas WHERE app = ? AND dead_at IS NOT NULL AND buried_at IS NULL"

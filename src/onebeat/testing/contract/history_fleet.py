@@ -228,6 +228,20 @@ class ReplicaHistoryRules(Asking):
         assert dead.beat_at <= dead.dead_at <= await self.store_time()
         assert rows[1:] == sorted(rows[1:], key=lambda row: row.started_at)
 
+    async def test_one_that_left_is_told_from_one_that_died(self) -> None:
+        """F-JUDGE: a deploy leaves no dead behind."""
+        for name in ("leaves", "dies"):
+            await self.register(by=name)
+        await self.pass_time(A_MOMENT)
+        await self.fleet.leave(replica=self.replica("leaves"))
+        await self.die("dies")
+        rows = {row.label: row for row in await self.history.replicas(app=self.app)}
+        assert {label: row.left for label, row in rows.items()} == {
+            "judge": False, "leaves": True, "dies": False,
+        }  # fmt: skip
+        assert rows["dies"].dead_at is not None
+        assert rows["leaves"].dead_at is not None
+
     async def test_the_stores_clock_is_the_one_that_decides(self) -> None:
         """C-EARLY: aware, and the same as in its answers."""
         before = await self.store_time()
