@@ -145,6 +145,17 @@ def test_a_fleet_is_looked_at() -> None:
     assert "onebeat repair report" in found[1].advice
 
 
+def test_of_the_dead_those_are_warned_of_that_did_not_leave() -> None:
+    def dead(label: str, silent: timedelta) -> ReplicaState:
+        start = NOON - timedelta(hours=1)
+        return ReplicaState(label, label, "1", "2026a", 1, start, NOON - silent, start, NOON, 0.0, {})
+
+    found = list(
+        diagnose_fleet([dead("left", timedelta(0)), dead("fell", timedelta(minutes=1))], [], None, now=NOON)
+    )
+    assert [one.found for one in found if one.level is Level.WARNING] == ["died within a day: fell"]
+
+
 def told(onebeat: Onebeat, *words: str) -> tuple[int, dict[str, tuple[str, str]]]:
     answer = onebeat("doctor", *words, "--json")
     return answer.code, {one["subject"]: (one["level"], one["found"]) for one in json.loads(answer.out)}
