@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TypeVar
 
 from onebeat.errors import InvalidSetting, OnebeatError
-from onebeat.history import MOST_ROWS, AuditRecord, JobState, Page, TickRecord
+from onebeat.history import MOST_MARKS, MOST_ROWS, AuditRecord, JobState, Page, TickRecord, checked_text
 from onebeat.model import Tick, checked_instant, checked_name
 
 T = TypeVar("T")
@@ -17,9 +17,19 @@ T = TypeVar("T")
 
 def checked_limit(limit: object) -> int:
     """*limit*, when a page may have so many rows."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
-        raise InvalidSetting("limit", limit, f"1 to {MOST_ROWS}")
-    return limit
+    return _checked_number("limit", limit, MOST_ROWS)
+
+
+def checked_each(each: object) -> int:
+    """*each*, when so many marks of a job may be asked for."""
+    return _checked_number("each", each, MOST_MARKS)
+
+
+def checked_ids(job_ids: Collection[str]) -> list[str]:
+    """*job_ids*, each once, when marks of so many may be asked for."""
+    if isinstance(job_ids, str) or len(job_ids) > MOST_ROWS:
+        raise InvalidSetting("job_ids", len(job_ids), f"a collection of {MOST_ROWS} at most")
+    return list(dict.fromkeys(checked_text("job_id", job_id) for job_id in job_ids))
 
 
 def tick_cursor(record: TickRecord) -> str:
@@ -61,6 +71,12 @@ def prefix_range(prefix: str) -> tuple[str, str]:
     Not LIKE: its wildcards may stand in an id, and an index is no use to it.
     """
     return prefix, prefix + 200 * chr(0x10FFFF)
+
+
+def _checked_number(field: str, got: object, most: int) -> int:
+    if isinstance(got, bool) or not isinstance(got, int) or not 1 <= got <= most:
+        raise InvalidSetting(field, got, f"1 to {most}")
+    return got
 
 
 def _cursor(*words: str) -> str:

@@ -12,8 +12,8 @@ import pytest
 from onebeat.history import Order, TickFilter
 from onebeat.model import Tick
 from onebeat.stores.postgres import PostgresStore
+from onebeat.stores.postgres.history_sql import MARKS, ticks_sql
 from onebeat.stores.postgres.history_sql import TICK as ONE_TICK
-from onebeat.stores.postgres.history_sql import ticks_sql
 from onebeat.stores.postgres.schema import Tables
 from tests.stores.postgres.fleet_given import INSTANT, die, join, run
 from tests.stores.postgres.given import bid, claim, opened
@@ -63,6 +63,8 @@ async def test_pages_and_single_ticks_are_found_by_an_index(
         run(database, "ANALYZE onebeat_ticks")
     key = {"job_id": "job 7", "at": INSTANT.isoformat()}
     plans = {"one": plan(database, ONE_TICK, key, generic=generic)}
+    asked = {"job_ids": ["job 7", "job 70", "another"], "each": 50}
+    plans["marks"] = plan(database, MARKS, asked, generic=generic)
     for name, page in _PAGES.items():
         sql, values = ticks_sql(*page)
         plans[name] = plan(database, sql, values, generic=generic)

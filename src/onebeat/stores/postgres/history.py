@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from onebeat.history import (
     OF_LATE,
     AuditRecord,
     JobState,
+    Mark,
     Order,
     Page,
     ReplicaState,
@@ -21,6 +22,8 @@ from onebeat.model import Tick, Verdict, checked_instant
 from onebeat.paging import (
     audit_after,
     audit_cursor,
+    checked_each,
+    checked_ids,
     checked_limit,
     job_after,
     job_cursor,
@@ -30,8 +33,17 @@ from onebeat.paging import (
     tick_cursor,
 )
 from onebeat.stores.postgres.asking import Asking
-from onebeat.stores.postgres.history_sql import AUDIT, COUNTS, JOBS, REPLICAS, STORE_TIME, TICK, ticks_sql
-from onebeat.stores.postgres.history_wire import audit_record, job_state, replica_state, tick_record
+from onebeat.stores.postgres.history_sql import (
+    AUDIT,
+    COUNTS,
+    JOBS,
+    MARKS,
+    REPLICAS,
+    STORE_TIME,
+    TICK,
+    ticks_sql,
+)
+from onebeat.stores.postgres.history_wire import audit_record, job_state, marks, replica_state, tick_record
 from onebeat.stores.postgres.wire import instant
 
 _NEWEST = 2**63 - 1
@@ -63,6 +75,12 @@ class History(Asking):
         }
         found = json.loads(await self._rows(TICK, values))
         return tick_record(*found[0]) if found else None
+
+    async def marks(self, job_ids: Collection[str], *, app: str, each: int) -> Mapping[str, Sequence[Mark]]:
+        ids = checked_ids(job_ids)
+        values = {"app": checked_text("app", app), "job_ids": ids, "each": checked_each(each)}
+        found = {job_id: marks(*told) for job_id, *told in json.loads(await self._rows(MARKS, values))}
+        return {job_id: found.get(job_id, ()) for job_id in ids}
 
     async def jobs(
         self, *, app: str, prefix: str = "", limit: int, after: str | None = None

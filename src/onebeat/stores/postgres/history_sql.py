@@ -24,6 +24,26 @@ SELECT coalesce(json_agg(json_build_array({_TICK_COLUMNS})), '[]')::text
    AND tick.scheduled_at = (ask->>'at')::timestamptz
 """
 )
+# One array a column: the same cells by rows cost the server half as much again. The newest come first.
+MARKS = (
+    _ASKED
+    + """
+SELECT coalesce(json_agg(json_build_array(wanted.job_id, instants, verdicts, lateness, durations)),
+                '[]')::text
+  FROM asked
+  JOIN jsonb_array_elements_text(ask->'job_ids') AS wanted (job_id) ON true
+  JOIN LATERAL (
+    SELECT array_agg(scheduled_at) AS instants, array_agg(verdict) AS verdicts,
+           array_agg(date_part('epoch', started_at - scheduled_at)) AS lateness,
+           array_agg(date_part('epoch', finished_at - started_at)) AS durations
+      FROM (SELECT scheduled_at, verdict, started_at, finished_at
+              FROM {ticks} AS tick
+             WHERE tick.app = (SELECT ask->>'app' FROM asked) AND tick.job_id = wanted.job_id
+             ORDER BY scheduled_at DESC
+             LIMIT (SELECT (ask->>'each')::int FROM asked)) AS newest
+  ) AS marks ON instants IS NOT NULL
+"""
+)
 # Values stand in scalar subqueries, so that a plan knows them for constants and keeps to an index.
 _TICKS = (
     _ASKED

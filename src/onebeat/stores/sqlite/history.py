@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from onebeat.history import (
     OF_LATE,
     AuditRecord,
     JobState,
+    Mark,
     Order,
     Page,
     ReplicaState,
@@ -23,6 +24,8 @@ from onebeat.model import Tick, Verdict, Wanted, checked_instant
 from onebeat.paging import (
     audit_after,
     audit_cursor,
+    checked_each,
+    checked_ids,
     checked_limit,
     job_after,
     job_cursor,
@@ -33,7 +36,7 @@ from onebeat.paging import (
 )
 from onebeat.stores.ruling import MICROSECOND, instant, micros
 from onebeat.stores.sqlite.embedded import Embedded
-from onebeat.stores.sqlite.history_sql import AUDIT, COUNTS, JOBS, REPLICAS, TICK, ticks_sql
+from onebeat.stores.sqlite.history_sql import AUDIT, COUNTS, JOBS, MARKS, REPLICAS, TICK, ticks_sql
 
 _NEWEST = 2**63 - 1
 """Above the number of every audit row."""
@@ -43,6 +46,12 @@ Values = dict[str, object]
 
 def ticks(db: sqlite3.Connection, sql: str, values: Values) -> Sequence[TickRecord]:
     return [_tick_record(row) for row in db.execute(sql, values)]
+
+
+def marks(db: sqlite3.Connection, values: Values) -> Sequence[Mark]:
+    found = [_mark(*row) for row in db.execute(MARKS, values)]
+    found.reverse()
+    return found
 
 
 def jobs(db: sqlite3.Connection, values: Values) -> Sequence[JobState]:
@@ -85,6 +94,10 @@ def _tick_record(row: Sequence[Any]) -> TickRecord:
     )
 
 
+def _mark(at: int, verdict: str | None, late: int | None, took: int | None) -> Mark:
+    return Mark(instant(at), None if verdict is None else Verdict(verdict), _seconds(late), _seconds(took))
+
+
 def _job_state(row: Sequence[Any]) -> JobState:
     job_id, schedule, watermark, first_seen, owed, holder, lease, paused, last, success, failures = row
     return JobState(
@@ -124,6 +137,10 @@ def _audit_record(row: Sequence[Any]) -> AuditRecord:
     return AuditRecord(number, instant(at), action, target, by, reason, _when(until))
 
 
+def _seconds(micros_: int | None) -> float | None:
+    return None if micros_ is None else micros_ / 1_000_000
+
+
 def _when(micros_: int | None) -> datetime | None:
     return None if micros_ is None else instant(micros_)
 
@@ -152,6 +169,11 @@ class History(Embedded):
         }
         found = await self._read(lambda db: ticks(db, TICK, values))
         return found[0] if found else None
+
+    async def marks(self, job_ids: Collection[str], *, app: str, each: int) -> Mapping[str, Sequence[Mark]]:
+        ids = checked_ids(job_ids)
+        values: Values = {"app": checked_text("app", app), "each": checked_each(each)}
+        return await self._read(lambda db: {job_id: marks(db, values | {"job_id": job_id}) for job_id in ids})
 
     async def jobs(
         self, *, app: str, prefix: str = "", limit: int, after: str | None = None

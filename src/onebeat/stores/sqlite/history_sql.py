@@ -14,6 +14,13 @@ SELECT job_id, scheduled_at, verdict, verdict IS NOT NULL AND provisional, claim
  WHERE app = :app
 """
 TICK = _TICKS + " AND job_id = :job_id AND scheduled_at = :at"
+MARKS = """
+SELECT scheduled_at, verdict, started_at - scheduled_at, finished_at - started_at
+  FROM onebeat_ticks
+ WHERE app = :app AND job_id = :job_id
+ ORDER BY scheduled_at DESC
+ LIMIT :each
+"""
 
 _COVERS = """p.app = j.app AND (p.scope = 'job' AND p.name = j.job_id
                             OR p.scope = 'prefix' AND p.name = substr(j.job_id, 1, length(p.name)))"""

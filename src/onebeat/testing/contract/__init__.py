@@ -27,6 +27,7 @@ from onebeat.testing.contract.crashes import CrashRules
 from onebeat.testing.contract.heartbeat import BeatRules, JudgeRules
 from onebeat.testing.contract.history import TickHistoryRules
 from onebeat.testing.contract.history_fleet import JobHistoryRules, ReplicaHistoryRules
+from onebeat.testing.contract.history_marks import MarkRules
 from onebeat.testing.contract.history_pages import PagingRules
 from onebeat.testing.contract.leases import LeaseRules
 from onebeat.testing.contract.order import OrderRules
@@ -51,7 +52,7 @@ class _ControlRules(PauseRules, AuditRules, TriggerRules, CancelRules):
     """`onebeat.control.FleetControl`."""
 
 
-class _HistoryRules(TickHistoryRules, PagingRules, JobHistoryRules, ReplicaHistoryRules):
+class _HistoryRules(TickHistoryRules, PagingRules, MarkRules, JobHistoryRules, ReplicaHistoryRules):
     """`onebeat.history.RunHistory`."""
 
 

@@ -73,7 +73,9 @@ class Asking(Bidding):
 
     @property
     def history(self) -> RunHistory:
-        return cast(RunHistory, self.side("ticks", "tick", "jobs", "job", "replicas", "audit", "counts"))
+        return cast(
+            RunHistory, self.side("ticks", "tick", "jobs", "job", "replicas", "audit", "counts", "marks")
+        )
 
     @property
     def fleet(self) -> FleetStore:
