@@ -1,0 +1,72 @@
+"""Answers that are kept for a while."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from onebeat.testing import FakeClock
+from onebeat.web.remembered import Remembered
+
+
+class Source:
+    """Counts how often it is asked; answers when told to."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.open = asyncio.Event()
+        self.open.set()
+        self.error: Exception | None = None
+
+    async def answer(self) -> int:
+        self.asked += 1
+        number = self.asked
+        await self.open.wait()
+        if self.error:
+            raise self.error
+        return number
+
+
+async def test_an_answer_is_kept_for_its_time_and_then_made_anew() -> None:
+    clock, source = FakeClock(), Source()
+    kept: Remembered[int] = Remembered(60, clock=clock)
+    assert [await kept.get("a", source.answer) for _ in range(3)] == [1, 1, 1]
+    await clock.advance(seconds=59)
+    assert await kept.get("a", source.answer) == 1
+    assert await kept.get("b", source.answer) == 2
+    await clock.advance(seconds=1)
+    assert await kept.get("a", source.answer) == 3
+
+
+async def test_many_who_ask_at_once_wait_for_one_answer() -> None:
+    source = Source()
+    source.open.clear()
+    kept: Remembered[int] = Remembered()
+    asking = [asyncio.create_task(kept.get("a", source.answer)) for _ in range(5)]
+    await asyncio.sleep(0)
+    asking[0].cancel()
+    with suppress(asyncio.CancelledError):
+        await asking[0]
+    source.open.set()
+    assert await asyncio.gather(*asking[1:]) == [1, 1, 1, 1]
+
+
+async def test_an_error_is_told_and_not_kept() -> None:
+    source = Source()
+    source.error = ValueError("gone")
+    kept: Remembered[int] = Remembered()
+    with pytest.raises(ValueError, match="gone"):
+        await kept.get("a", source.answer)
+    source.error = None
+    assert await kept.get("a", source.answer) == 2
+
+
+async def test_not_every_key_ever_asked_for_is_kept() -> None:
+    source = Source()
+    kept: Remembered[int] = Remembered()
+    for key in range(150):
+        await kept.get(key, source.answer)
+    assert await kept.get(149, source.answer) == 150
+    assert await kept.get(0, source.answer) == 151
