@@ -11,11 +11,11 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/pip-compile --quiet 
 	--no-emit-index-url --no-emit-find-links --no-emit-options --strip-extras --allow-unsafe
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers soak bench proofs constraints postgresql clean
+.PHONY: help demo test check format lint types layers soak bench proofs constraints postgresql chromium clean
 
 help:
 	@echo "make demo         three replicas share one set of jobs, one is killed half-way (SECONDS=30)"
-	@echo "make test         every test but the long ones, with a real PostgreSQL and PgBouncer"
+	@echo "make test         every test but the long ones, with a real PostgreSQL, PgBouncer and Chromium"
 	@echo "make check        format, lint, types, layers, tests"
 	@echo "make format       write the code the way the checks want it"
 	@echo "make soak         the tests of real processes, minutes each"
@@ -26,10 +26,11 @@ help:
 demo: .venv/installed
 	@$(BIN)/onebeat demo --seconds $(SECONDS)
 
-# Fleets of real processes want the machine to themselves: apart from the tests that compute.
-test: .venv/developed postgresql
-	$(BIN)/pytest --quiet --ignore tests/processes --numprocesses 2
+# Fleets of real processes want the machine to themselves: apart from the tests that compute. So do browsers.
+test: .venv/developed postgresql chromium
+	$(BIN)/pytest --quiet --ignore tests/processes --ignore tests/browser --numprocesses 2
 	$(BIN)/pytest --quiet tests/processes --numprocesses 2 --dist worksteal
+	$(BIN)/pytest --quiet tests/browser
 
 check: .venv/developed lint types layers test
 
@@ -47,7 +48,7 @@ types: .venv/developed
 layers: .venv/developed
 	$(BIN)/lint-imports
 
-soak: .venv/developed postgresql
+soak: .venv/developed postgresql chromium
 	$(BIN)/pytest -m soak --timeout 1800 --numprocesses 2
 
 bench: .venv/developed postgresql
@@ -59,11 +60,14 @@ proofs: .venv/developed
 postgresql:
 	@.ci/postgresql
 
+chromium:
+	@.ci/chromium
+
 # base.txt: what the package needs; build.txt: what installs it; dev.txt: both, the extras and the tools.
 constraints: .venv/developed
 	$(COMPILE) --upgrade --output-file requirements/base.txt pyproject.toml
 	$(COMPILE) --upgrade --output-file requirements/build.txt requirements/build.in
-	$(COMPILE) --upgrade --output-file requirements/dev.txt --extra postgres pyproject.toml requirements/build.in requirements/dev.in
+	$(COMPILE) --upgrade --output-file requirements/dev.txt --extra postgres --extra sentry --extra ui pyproject.toml requirements/build.in requirements/dev.in
 
 .venv/installed: pyproject.toml requirements/base.txt requirements/build.txt
 	@test -n "$(PYTHON)" || { echo "onebeat needs Python 3.11 or later with venv; name one: make PYTHON=..." >&2; exit 1; }
