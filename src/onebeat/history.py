@@ -78,6 +78,14 @@ class Mark(NamedTuple):
     duration: float | None
 
 
+class Tally(NamedTuple):
+    """How many ticks of a stretch of time that begins at `since` have a verdict."""
+
+    since: datetime
+    verdict: Verdict
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class JobState:
     """One job as the store knows it. `schedule` is the text last registered, `owed_since` when that was (or
@@ -237,3 +245,11 @@ class RunHistory(Protocol):
 
     async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
         """How many ticks scheduled in [since, until) have which verdict; one that none has is left out."""
+
+    async def tally(
+        self, verdicts: Collection[Verdict], *, app: str, since: datetime, until: datetime, step: timedelta
+    ) -> Sequence[Tally]:
+        """The counts of these verdicts alone, for each *step* of [since, until): by time, then by verdict;
+        one that none has is left out.
+
+        InvalidSetting for a step that is not whole seconds, or of which there would be over MOST_ROWS."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from onebeat.errors import InvalidSetting, OnebeatError
@@ -30,6 +30,14 @@ def checked_ids(job_ids: Collection[str]) -> list[str]:
     if isinstance(job_ids, str) or len(job_ids) > MOST_ROWS:
         raise InvalidSetting("job_ids", len(job_ids), f"a collection of {MOST_ROWS} at most")
     return list(dict.fromkeys(checked_text("job_id", job_id) for job_id in job_ids))
+
+
+def checked_step(step: timedelta, since: datetime, until: datetime) -> int:
+    """The seconds of *step*, when so many stretches may be told."""
+    whole, rest = divmod(step, timedelta(seconds=1))
+    if rest or whole < 1 or (until - since) / step > MOST_ROWS:
+        raise InvalidSetting("step", step, f"whole seconds, of which the time has {MOST_ROWS} at most")
+    return whole
 
 
 def tick_cursor(record: TickRecord) -> str:

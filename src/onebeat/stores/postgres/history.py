@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from onebeat.history import (
     OF_LATE,
@@ -14,6 +14,7 @@ from onebeat.history import (
     Order,
     Page,
     ReplicaState,
+    Tally,
     TickFilter,
     TickRecord,
     checked_text,
@@ -25,6 +26,7 @@ from onebeat.paging import (
     checked_each,
     checked_ids,
     checked_limit,
+    checked_step,
     job_after,
     job_cursor,
     page,
@@ -41,6 +43,7 @@ from onebeat.stores.postgres.history_sql import (
     REPLICAS,
     STORE_TIME,
     TICK,
+    tally_sql,
     ticks_sql,
 )
 from onebeat.stores.postgres.history_wire import audit_record, job_state, marks, replica_state, tick_record
@@ -124,6 +127,18 @@ class History(Asking):
             await self._rows(COUNTS, {"app": checked_text("app", app), "since": first, "until": last})
         )
         return {Verdict(verdict): count for verdict, count in rows}
+
+    async def tally(
+        self, verdicts: Collection[Verdict], *, app: str, since: datetime, until: datetime, step: timedelta
+    ) -> Sequence[Tally]:
+        first, last = (checked_instant("tally", at) for at in (since, until))
+        seconds = checked_step(step, first, last)
+        checked_text("app", app)
+        if not verdicts:
+            return []
+        sql = tally_sql(verdicts, first, last, seconds)
+        rows = json.loads(await self._rows(sql, {"app": app}))
+        return sorted(Tally(first + n * step, Verdict(verdict), count) for n, verdict, count in rows)
 
     async def _rows(self, sql: str, values: Mapping[str, object]) -> str:
         return await self._insist(sql, json.dumps(values)) or "[]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from onebeat.history import Order, TickFilter
@@ -133,6 +134,20 @@ COUNTS = (
 SELECT coalesce(json_agg(json_build_array(verdict, times)), '[]')::text FROM counted
 """
 )
+_TALLY = (
+    _ASKED
+    + """
+, counted AS (
+    SELECT floor(date_part('epoch', scheduled_at - {since}) / {step})::int AS stretch, verdict,
+           count(*) AS times
+      FROM {ticks}
+     WHERE app = (SELECT ask->>'app' FROM asked) AND verdict IN ({verdicts})
+       AND scheduled_at >= {since} AND scheduled_at < {until}
+     GROUP BY stretch, verdict
+)
+SELECT coalesce(json_agg(json_build_array(stretch, verdict, times)), '[]')::text FROM counted
+"""
+)
 STORE_TIME = "SELECT to_json(clock_timestamp())::text WHERE $1::text IS NOT NULL"
 
 
@@ -153,6 +168,16 @@ def ticks_sql(
     return sql, values
 
 
+def tally_sql(verdicts: Collection[Verdict], since: datetime, until: datetime, step: int) -> str:
+    """The statement that counts by stretches; its only value is the app."""
+    span = _TALLY.replace("{since}", _written_out(since)).replace("{until}", _written_out(until))
+    return span.replace("{step}", str(step)).replace("{verdicts}", _words(verdicts))
+
+
+def _words(verdicts: Collection[Verdict]) -> str:
+    return ", ".join(f"'{Verdict(one).value}'" for one in verdicts)
+
+
 def _written_out(instant: datetime) -> str:
     return f"timestamptz '{instant.isoformat()}'"
 
@@ -171,8 +196,7 @@ def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
         conditions.append("job_id <= (SELECT ask->>'last' FROM asked)")
         values["first"], values["last"] = prefix_range(which.prefix)
     if which.verdicts:
-        words = ", ".join(f"'{Verdict(one).value}'" for one in which.verdicts)
-        conditions.append(f"verdict IN ({words})")
+        conditions.append(f"verdict IN ({_words(which.verdicts)})")
     if which.replica is not None:
         conditions.append("claimed_by = (SELECT ask->>'replica' FROM asked)")
         values["replica"] = which.replica

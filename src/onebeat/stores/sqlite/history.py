@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from onebeat.history import (
@@ -16,6 +16,7 @@ from onebeat.history import (
     Order,
     Page,
     ReplicaState,
+    Tally,
     TickFilter,
     TickRecord,
     checked_text,
@@ -27,6 +28,7 @@ from onebeat.paging import (
     checked_each,
     checked_ids,
     checked_limit,
+    checked_step,
     job_after,
     job_cursor,
     page,
@@ -36,7 +38,7 @@ from onebeat.paging import (
 )
 from onebeat.stores.ruling import MICROSECOND, instant, micros
 from onebeat.stores.sqlite.embedded import Embedded
-from onebeat.stores.sqlite.history_sql import AUDIT, COUNTS, JOBS, MARKS, REPLICAS, TICK, ticks_sql
+from onebeat.stores.sqlite.history_sql import AUDIT, COUNTS, JOBS, MARKS, REPLICAS, TICK, tally_sql, ticks_sql
 
 _NEWEST = 2**63 - 1
 """Above the number of every audit row."""
@@ -212,3 +214,14 @@ class History(Embedded):
         first, last = (micros(checked_instant("counts", at)) for at in (since, until))
         values: Values = {"app": checked_text("app", app), "since": first, "until": last}
         return await self._read(lambda db: counts(db, values))
+
+    async def tally(
+        self, verdicts: Collection[Verdict], *, app: str, since: datetime, until: datetime, step: timedelta
+    ) -> Sequence[Tally]:
+        first, last = (checked_instant("tally", at) for at in (since, until))
+        checked_step(step, first, last)
+        sql, values = tally_sql(verdicts)
+        values |= {"app": checked_text("app", app), "step": step // MICROSECOND}
+        values |= {"since": micros(first), "until": micros(last)}
+        rows = await self._read(lambda db: db.execute(sql, values).fetchall())
+        return sorted(Tally(first + n * step, Verdict(verdict), count) for n, verdict, count in rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from onebeat.history import Order, TickFilter
 from onebeat.model import Tick, Verdict
 from onebeat.paging import prefix_range
@@ -70,6 +72,19 @@ SELECT verdict, count(*)
  WHERE app = :app AND scheduled_at >= :since AND scheduled_at < :until AND verdict IS NOT NULL
  GROUP BY verdict
 """
+_TALLY = """
+SELECT (scheduled_at - :since) / :step AS stretch, verdict, count(*)
+  FROM onebeat_ticks
+ WHERE app = :app AND scheduled_at >= :since AND scheduled_at < :until
+   AND {verdicts}
+ GROUP BY stretch, verdict
+"""
+
+
+def tally_sql(verdicts: Collection[Verdict]) -> tuple[str, dict[str, object]]:
+    """The statement that counts by stretches, and the values of its verdicts."""
+    condition, values = _one_of(verdicts)
+    return _TALLY.replace("{verdicts}", condition), values
 
 
 def ticks_sql(
@@ -98,12 +113,9 @@ def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
         conditions.append("+job_id BETWEEN :first AND :last")
         values["first"], values["last"] = prefix_range(which.prefix)
     if which.verdicts:
-        values.update((f"verdict_{n}", verdict.value) for n, verdict in enumerate(which.verdicts))
-        conditions.append(
-            f"verdict IN ({', '.join(f':{name}' for name in values if name[:8] == 'verdict_')})"
-        )
-        if Verdict.RAN not in which.verdicts:
-            conditions.append("verdict <> 'ran'")  # says nothing new, but in the words of an index
+        condition, words = _one_of(which.verdicts)
+        conditions.append(condition)
+        values |= words
     if which.replica is not None:
         conditions.append("claimed_by = :replica")
         values["replica"] = which.replica
@@ -116,3 +128,11 @@ def _conditions(which: TickFilter) -> tuple[list[str], dict[str, object]]:
     if which.running:
         conditions.append("token IS NOT NULL AND released_at IS NULL")
     return conditions, values
+
+
+def _one_of(verdicts: Collection[Verdict]) -> tuple[str, dict[str, object]]:
+    words: dict[str, object] = {f"verdict_{n}": verdict.value for n, verdict in enumerate(verdicts)}
+    condition = f"verdict IN ({', '.join(f':{name}' for name in words)})"
+    if Verdict.RAN not in verdicts:
+        condition += " AND verdict <> 'ran'"  # says nothing new, but in the words of an index
+    return condition, words

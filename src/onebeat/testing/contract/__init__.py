@@ -29,6 +29,7 @@ from onebeat.testing.contract.history import TickHistoryRules
 from onebeat.testing.contract.history_fleet import JobHistoryRules, ReplicaHistoryRules
 from onebeat.testing.contract.history_marks import MarkRules
 from onebeat.testing.contract.history_pages import PagingRules
+from onebeat.testing.contract.history_tally import TallyRules
 from onebeat.testing.contract.leases import LeaseRules
 from onebeat.testing.contract.order import OrderRules
 from onebeat.testing.contract.permits import PermitRules
@@ -52,7 +53,9 @@ class _ControlRules(PauseRules, AuditRules, TriggerRules, CancelRules):
     """`onebeat.control.FleetControl`."""
 
 
-class _HistoryRules(TickHistoryRules, PagingRules, MarkRules, JobHistoryRules, ReplicaHistoryRules):
+class _HistoryRules(
+    TickHistoryRules, PagingRules, MarkRules, TallyRules, JobHistoryRules, ReplicaHistoryRules
+):
     """`onebeat.history.RunHistory`."""
 
 

@@ -74,7 +74,8 @@ class Asking(Bidding):
     @property
     def history(self) -> RunHistory:
         return cast(
-            RunHistory, self.side("ticks", "tick", "jobs", "job", "replicas", "audit", "counts", "marks")
+            RunHistory,
+            self.side("ticks", "tick", "jobs", "job", "replicas", "audit", "counts", "marks", "tally"),
         )
 
     @property

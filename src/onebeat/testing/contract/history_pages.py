@@ -83,6 +83,7 @@ class PagingRules(Asking):
                 ("app", self.history.counts(app=text, since=at, until=at)),
                 ("job_id", self.history.tick(Tick(text, at), app=self.app)),
                 ("job_id", self.history.job(text, app=self.app)),
+                ("app", self.history.tally([], app=text, since=at, until=at, step=MINUTE)),
                 ("app", self.history.marks(["report"], app=text, each=1)),
                 ("job_id", self.history.marks(["report", text], app=self.app, each=1)),
                 ("prefix", self.history.jobs(app=self.app, prefix=text, limit=1)),
