@@ -79,11 +79,11 @@ class Mark(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many ticks of a stretch of time that begins at `since` have a verdict."""
+    """How many `ticks` of a stretch of time that begins at `since` have a verdict."""
 
     since: datetime
     verdict: Verdict
-    count: int
+    ticks: int
 
 
 @dataclass(frozen=True, slots=True)
