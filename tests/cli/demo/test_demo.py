@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
+import urllib.error
+import urllib.request
 from pathlib import Path
+
+import pytest
 
 from onebeat.cli.demo.jobs import LABELS
 from tests.cli.processes import PATIENCE, alive, children, eventually, start
@@ -34,9 +38,26 @@ def test_a_replica_dies_and_every_tick_is_accounted_for(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_dashboard_shows_its_fleet_as_long_as_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER", "echo opened %s")
+    demo = start(tmp_path, "demo", "--seconds", "6", "--open")
+    assert demo.stdout is not None
+    opened = next(line for line in demo.stdout if line.startswith("dashboard: opened "))
+    address = opened.split()[-1]
+    with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+        assert b"heartbeat" in page.read()
+    out, _ = demo.communicate(timeout=PATIENCE)
+    assert demo.returncode == 0, out
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=PATIENCE)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_killed_itself_it_leaves_no_replica_behind(tmp_path: Path) -> None:
-    demo = start(tmp_path, "demo", "--seconds", "60")
-    assert eventually(lambda: len(children(demo.pid)) == len(LABELS))
+    demo = start(tmp_path, "demo", "--seconds", "60", "--ui")
+    assert eventually(lambda: len(children(demo.pid)) == len(LABELS) + 1)
     replicas = children(demo.pid)
     demo.kill()
     demo.communicate()

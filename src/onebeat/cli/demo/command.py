@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.util import find_spec
 
 import click
 
@@ -18,8 +19,10 @@ from onebeat.cli.terminal import on_terminal
     show_default=True,
     help="How long to run.",
 )
+@click.option("--ui", is_flag=True, help="Show the dashboard over them, at an address of this machine.")
+@click.option("--open", "opened", is_flag=True, help="Open it in a browser, too.")
 @click.pass_context
-def command(context: click.Context, seconds: int) -> None:
+def command(context: click.Context, seconds: int, ui: bool, opened: bool) -> None:
     """Watch three replicas, and one of them die.
 
     Three processes on one SQLite file in a temporary folder. Half-way one is killed while it runs a job.
@@ -32,12 +35,17 @@ def command(context: click.Context, seconds: int) -> None:
     blocked  refused while the lost run's lease lasted
     missed   none of these
 
+    With --ui the dashboard, read-only, is shown over them as long as they run.
+
     Exits with 1 if any tick started twice or was missed.
     """
     # Here, not above: they would make every command start more slowly.
     from onebeat.cli.demo.show import Show
 
-    summary = asyncio.run(Show(seconds, _screen()).play())
+    dashboard = ["--open"] if opened else [] if ui else None
+    if dashboard is not None and not find_spec("starlette"):
+        raise click.ClickException("the dashboard needs the extra `ui`: pip install 'onebeat[ui]'")
+    summary = asyncio.run(Show(seconds, _screen(), dashboard=dashboard).play())
     for head, ticks in (("missed", summary.missed), ("started twice", summary.twice)):
         for tick in ticks:
             click.echo(f"{head}: {tick.job_id} at {tick.scheduled_at.isoformat()}", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +31,11 @@ _LOOK = 0.05  # seconds between looks at the board
 class Show:
     """One demo, on files of its own in a temporary folder."""
 
-    def __init__(self, seconds: float, screen: Screen) -> None:
+    def __init__(self, seconds: float, screen: Screen, *, dashboard: Sequence[str] | None = None) -> None:
+        """*dashboard*: how to start one beside the replicas, by its further arguments; None for none."""
         self._length = timedelta(seconds=seconds)
         self._screen = screen
+        self._dashboard = dashboard
         self._clock = SystemClock()
         self._board = Board(LABELS, {job.id: job.schedule for job in JOBS})
         self._children: dict[str, Child] = {}
@@ -67,13 +69,17 @@ class Show:
 
     async def _start(self, folder: Path) -> None:
         for label in LABELS:
-            arguments = ["-m", "onebeat.cli.demo.replica", str(folder), label]
-            child = self._children[label] = await start_child(label, arguments)
-            self._listeners[label] = asyncio.create_task(self._listen(child))
+            await self._start_child(label, "onebeat.cli.demo.replica", str(folder), label)
         latest = self._clock.now() + _START_PATIENCE
         await self._until(lambda: self._board.ready or self._clock.now() > latest)
         if not self._board.ready:
             raise click.ClickException(f"the replicas did not start within {_START_PATIENCE.seconds} s")
+        if self._dashboard is not None:
+            await self._start_child("dashboard", "onebeat.cli.demo.dashboard", str(folder), *self._dashboard)
+
+    async def _start_child(self, label: str, module: str, *arguments: str) -> None:
+        child = self._children[label] = await start_child(label, ["-m", module, *arguments])
+        self._listeners[label] = asyncio.create_task(self._listen(child))
 
     async def _kill_one(self, earliest: datetime) -> datetime:
         """SIGKILL a replica at the beginning of the first long run due from *earliest* on; when that was."""
@@ -105,7 +111,7 @@ class Show:
         while not true():
             for label, listener in self._listeners.items():
                 if listener.done() and label != self._board.killed:
-                    raise click.ClickException(f"replica {label} ended by itself")
+                    raise click.ClickException(f"{label} ended by itself")
             if self._interrupted:
                 raise click.Abort()
             self._screen.show(self._board)
