@@ -35,7 +35,8 @@ def facts(**other: Any) -> dict[str, Any]:
         "version": 150_004, "isolation": "read committed", "synchronous_commit": "on", "fsync": True,
         "autovacuum": True, "standby": False, "standbys": [], "may_create": True, "now": NOON, "direct": True,
         "schema_version": 1, "newest_version": 1, "waits_for": "", "longest": 0.0,
-         "tables": {name: dict(table) for name in Tables().names},
+        "tables": {name: dict(table) for name in Tables().names},
+        "functions": {name: {"there": True, "granted": True} for name in Tables().functions},
     }  # fmt: skip
     return sound | other
 
@@ -101,6 +102,17 @@ def test_tables_are_looked_at_one_by_one() -> None:
     ]
 
 
+def test_functions_are_looked_at_one_by_one() -> None:
+    functions = facts()["functions"]
+    [claim, _] = functions.values()
+    claim |= {"there": False, "granted": False}
+    assert of_postgres(functions=functions) == [(Level.WARNING, "functions")]
+    assert of_postgres(functions=functions, may_create=False) == [(Level.ERROR, "functions")]
+    assert of_postgres(functions=functions, newest_version=2) == [(Level.WARNING, "tables")]  # come with them
+    claim |= {"there": True}
+    assert of_postgres(functions=functions) == [(Level.ERROR, "privileges")]
+
+
 def test_a_fleet_is_asked_only_where_that_changes_no_table() -> None:
     assert is_askable(facts())
     assert not is_askable(facts(schema_version=0))
@@ -108,6 +120,9 @@ def test_a_fleet_is_asked_only_where_that_changes_no_table() -> None:
     tables = facts()["tables"]
     tables["onebeat_jobs"] |= {"granted": False}
     assert not is_askable(facts(tables=tables))
+    functions = facts()["functions"]
+    functions["onebeat_claim(text, text)"] |= {"there": False, "granted": False}
+    assert not is_askable(facts(functions=functions))
 
 
 def test_a_file_is_looked_at() -> None:
@@ -194,6 +209,31 @@ def test_a_role_that_may_too_little_is_told(onebeat: Onebeat, postgres: Postgres
         admin.execute("CREATE ROLE patient LOGIN")
     code, found = told(onebeat, postgres.dsn(name, user="patient"))
     assert (code, found["privileges"][0]) == (1, "error")
+
+
+def test_functions_that_are_gone_or_may_not_be_executed_are_told(
+    onebeat: Onebeat, postgres: Postgres
+) -> None:
+    name = postgres.new_database()
+    assert onebeat("migrate", postgres.dsn(name)).code == 0
+    with psycopg.connect(postgres.dsn(name), autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS sentinel")
+        admin.execute("CREATE ROLE sentinel LOGIN")
+        admin.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO sentinel")
+        admin.execute("REVOKE EXECUTE ON FUNCTION onebeat_release FROM PUBLIC")
+        code, found = told(onebeat, postgres.dsn(name, user="sentinel"))
+        assert code == 1
+        assert found["privileges"] == ("error", "may not execute onebeat_release(text, text)")
+        admin.execute("DROP FUNCTION onebeat_claim")
+        _, found = told(onebeat, postgres.dsn(name))
+        missing = "missing, so nothing can be claimed: onebeat_claim(text, text)"
+        assert found["functions"] == ("warning", missing)
+        assert admin.execute("SELECT to_regprocedure('onebeat_claim(text, text)')").fetchone() == (None,)
+        admin.execute("DROP OWNED BY sentinel")
+        admin.execute("DROP ROLE sentinel")
+    assert onebeat("migrate", postgres.dsn(name)).code == 0
+    _, found = told(onebeat, postgres.dsn(name))
+    assert "functions" not in found
 
 
 def test_tables_of_another_version_or_without_an_index_are_told_and_left_as_they_are(

@@ -14,8 +14,11 @@ _LEAST_POSTGRES = 130_000
 
 def is_askable(facts: Facts) -> bool:
     """Whether a store on PostgreSQL can be asked about its fleet without making or changing a table."""
-    usable = all(table["there"] and table["granted"] for table in facts["tables"].values())
-    return usable and facts["schema_version"] == facts["newest_version"]
+    wanted = [*facts["tables"].values(), *facts["functions"].values()]
+    return (
+        all(one["there"] and one["granted"] for one in wanted)
+        and facts["schema_version"] == facts["newest_version"]
+    )
 
 
 def diagnose_postgres(facts: Facts, *, here: datetime) -> Iterator[Finding]:

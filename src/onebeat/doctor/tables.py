@@ -1,4 +1,4 @@
-"""What is wrong with our tables on PostgreSQL. Pure."""
+"""What is wrong with our tables and functions on PostgreSQL. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from onebeat.doctor.finding import Facts, Finding, Level
 
 _MANY_DEAD_ROWS = 100_000
 _LONG = timedelta(hours=1)
+_BY_ANOTHER = "have a role that may run what onebeat migrate --sql prints"
 
 
 def diagnose_tables(facts: Facts) -> Iterator[Finding]:
     """Whether they are there, can be used, and stay fast."""
     yield _tables(facts)
+    yield from _functions(facts)
     yield _privileges(facts)
     yield from _indexes(facts)
     yield from _vacuum(facts)
@@ -38,17 +40,33 @@ def _tables(facts: Facts) -> Finding:
     return Finding(Level.OK, "tables", f"schema version {version}")
 
 
+def _functions(facts: Facts) -> Iterator[Finding]:
+    """Where the tables are not made yet, they come with them."""
+    missing = sorted(name for name, function in facts["functions"].items() if not function["there"])
+    if missing and facts["schema_version"] == facts["newest_version"]:
+        told = f"missing, so nothing can be claimed: {', '.join(missing)}"
+        if facts["may_create"]:
+            advice = "the next claim makes them again, or: onebeat migrate"
+            yield Finding(Level.WARNING, "functions", told, advice)
+        else:
+            yield Finding(Level.ERROR, "functions", told, _BY_ANOTHER)
+
+
 def _privileges(facts: Facts) -> Finding:
-    refused = sorted(
-        name for name, table in facts["tables"].items() if table["there"] and not table["granted"]
-    )
-    if refused:
+    tables, functions = _refused(facts["tables"]), _refused(facts["functions"])
+    if tables:
         advice = "grant this role SELECT, INSERT, UPDATE and DELETE on them"
-        return Finding(Level.ERROR, "privileges", f"not enough on {', '.join(refused)}", advice)
+        return Finding(Level.ERROR, "privileges", f"not enough on {', '.join(tables)}", advice)
+    if functions:
+        advice = "grant this role EXECUTE on them"
+        return Finding(Level.ERROR, "privileges", f"may not execute {', '.join(functions)}", advice)
     if not facts["may_create"] and any(not table["there"] for table in facts["tables"].values()):
-        advice = "have one that may run what onebeat migrate --sql prints"
-        return Finding(Level.ERROR, "privileges", "this role may not make the tables", advice)
+        return Finding(Level.ERROR, "privileges", "this role may not make the tables", _BY_ANOTHER)
     return Finding(Level.OK, "privileges", "enough")
+
+
+def _refused(named: Facts) -> list[str]:
+    return sorted(name for name, one in named.items() if one["there"] and not one["granted"])
 
 
 def _indexes(facts: Facts) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from onebeat.stores.postgres import (
 from onebeat.stores.postgres.schema import advisory_key, newest_version
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
-from tests.stores.postgres.given import TIMEOUT, bid, claim, opened, replica, waiting
+from tests.stores.postgres.given import TIMEOUT, bid, claim, ended, opened, replica, waiting
 
 TABLES = (JOBS, TICKS, REPLICAS, PAUSES, AUDIT, PERMITS, ALARMS, MIGRATIONS)
 
@@ -120,6 +120,62 @@ async def test_tables_that_vanish_are_made_again(database: str) -> None:
             await claim(store, bid())
         [answer] = await claim(store, bid())
         assert answer.won
+
+
+@pytest.mark.parametrize("schema", [None, "of our's"])
+async def test_functions_that_vanish_are_made_again(database: str, schema: str | None) -> None:
+    """D-DOWN: by whoever asks next, as tables are; one of them alone, too."""
+    place = "public" if schema is None else '"of our\'s"'
+    one = bid()
+    async with opened(PostgresStore(database, schema=schema)) as (store,):
+
+        async def run() -> None:
+            await store.claim([one], replica=replica(), timeout=TIMEOUT)
+            await store.release([ended(one)], replica=replica())
+
+        await run()
+        for function in ("onebeat_claim", "onebeat_release"):
+            with psycopg.connect(database, autocommit=True) as admin:
+                admin.execute(f"DROP FUNCTION {place}.{function}".encode())
+            with pytest.raises(ClaimFailed, match=r"42883.*made again by the next claim"):
+                await run()
+            await run()
+
+
+async def test_functions_of_a_newer_release_are_not_made_again_by_an_older_one(database: str) -> None:
+    """D-PG: what a newer onebeat has dropped this one cannot know to be needed."""
+    await migrate(database)
+    with psycopg.connect(database, autocommit=True) as admin:
+        admin.execute("INSERT INTO onebeat_migrations (version, name) VALUES (999, 'from the future')")
+        admin.execute("DROP FUNCTION onebeat_claim")
+        async with opened(PostgresStore(database)) as (store,):
+            with pytest.raises(StoreUnusable, match="999"):
+                await store.migrate()
+        assert admin.execute("SELECT to_regprocedure('onebeat_claim(text, text)')").fetchone() == (None,)
+
+
+async def test_a_role_that_cannot_reach_the_functions_is_told_what_to_do(postgres: Postgres) -> None:
+    """D-PG: it lacks EXECUTE, or they are gone and it may not make them; once mended, it can claim."""
+    name = postgres.new_database()
+    await migrate(postgres.dsn(name))
+    with psycopg.connect(postgres.dsn(name), autocommit=True) as admin:
+        admin.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        admin.execute("REVOKE EXECUTE ON FUNCTION onebeat_claim FROM PUBLIC")
+        admin.execute("DROP ROLE IF EXISTS bare")
+        admin.execute("CREATE ROLE bare LOGIN")
+        admin.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(TABLES)} TO bare")
+        async with opened(PostgresStore(postgres.dsn(name, user="bare"))) as (store,):
+            with pytest.raises(ClaimFailed, match=r"onebeat_claim.*EXECUTE on its functions"):
+                await claim(store, bid())
+            admin.execute("DROP FUNCTION onebeat_claim")
+            for advice in ("made again by the next claim", "onebeat migrate --sql", "onebeat migrate --sql"):
+                with pytest.raises(ClaimFailed, match=advice):
+                    await claim(store, bid())
+            admin.execute(migration_sql())
+            [answer] = await claim(store, bid())
+            assert answer.won
+        admin.execute("DROP OWNED BY bare")
+        admin.execute("DROP ROLE bare")
 
 
 @pytest.mark.parametrize("schema", ["", "a" * 64, "nul\0"])

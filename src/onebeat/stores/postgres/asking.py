@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from onebeat.errors import ClaimFailed, ClaimFailure, StoreUnusable
 from onebeat.model import checked_duration
-from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, sqlstate_of
+from onebeat.stores.postgres.failures import GONE, failed, sqlstate_of
 from onebeat.stores.postgres.schema import Tables
 from onebeat.stores.postgres.targets import driver_for
 from onebeat.stores.postgres.upgrade import brought_up
@@ -62,8 +62,9 @@ class Asking:
                 await self.migrate()
             return await self._driver.fetch(self._tables.into(sql), *texts, wait=wait)
         except self._driver.errors as error:
-            # Tables that are gone, a restored database, say, are made again by whoever asks next.
-            self._ready = sqlstate_of(error) != UNDEFINED_TABLE
+            # Tables or functions that are gone, in a restored database, say, are made again by whoever asks
+            # next.
+            self._ready = sqlstate_of(error) not in GONE
             raise failed(error, self.label) from error
         except StoreUnusable as error:
             # Costs its ticks and no more: whoever grants what is missing need not restart anything.

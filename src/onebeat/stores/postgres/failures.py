@@ -7,9 +7,18 @@ from onebeat.errors import ClaimFailed, ClaimFailure
 _CONFLICTS = frozenset({"40001", "40P01"})
 _REFUSALS = frozenset({"21", "22", "23", "54"})  # by class: the data of a bid, not the state of the server
 UNDEFINED_TABLE = "42P01"
+UNDEFINED_FUNCTION = "42883"
+GONE = frozenset({UNDEFINED_TABLE, UNDEFINED_FUNCTION})
 
-_UNPREPARED = frozenset({"26000", "42P05"})
-_ADVICE = "; behind a pooler in transaction mode asyncpg needs statement_cache_size=0"
+_POOLED = "behind a pooler in transaction mode asyncpg needs statement_cache_size=0"
+_ADVICE = {
+    "26000": _POOLED,
+    "42P05": _POOLED,
+    "42501": "this role needs SELECT, INSERT, UPDATE and DELETE on onebeat's tables, "
+    "EXECUTE on its functions",
+    UNDEFINED_FUNCTION: "a function of onebeat's that was dropped is made again by the next claim, "
+    "or by what `onebeat migrate --sql` prints",
+}
 
 
 def sqlstate_of(error: BaseException) -> str:
@@ -26,7 +35,7 @@ def failed(error: BaseException, place: str) -> ClaimFailed:
     """*error* of any driver at *place*, as the failure the engine knows how to take."""
     code = sqlstate_of(error)
     said = first_line(error) or type(error).__name__
-    advice = _ADVICE if code in _UNPREPARED else ""
+    advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
     return ClaimFailed(f"{place}: {said} ({code or type(error).__name__}){advice}", _failure(code))
 
 

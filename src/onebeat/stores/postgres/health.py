@@ -61,7 +61,13 @@ SELECT json_build_object(
                           'size', coalesce(pg_total_relation_size(class.oid), 0)))
                  FROM jsonb_to_recordset($1::jsonb) AS named(name text, privileges jsonb, indexes jsonb)
                  LEFT JOIN pg_class AS class ON class.oid = to_regclass(named.name)
-                 LEFT JOIN pg_stat_user_tables AS stat ON stat.relid = class.oid))::text
+                 LEFT JOIN pg_stat_user_tables AS stat ON stat.relid = class.oid),
+           'functions', (
+               SELECT json_object_agg(signature, json_build_object(
+                          'there', to_regprocedure(signature) IS NOT NULL,
+                          'granted', coalesce(
+                              has_function_privilege(to_regprocedure(signature), 'EXECUTE'), false)))
+                 FROM json_array_elements_text($3::json) AS signature))::text
 """
 _VERSION = "SELECT max(version)::text FROM {migrations}"
 _NO_VERSION = {UNDEFINED_TABLE: 0, "42501": None}
@@ -81,7 +87,13 @@ class Health(Asking):
         direct, version = await self._is_direct(), await self._version()
         # Last, for the sake of its clock: what else takes time would be counted as a difference.
         facts = json.loads(
-            await self._fetched(_FACTS, json.dumps(self._wanted()), self._tables.schema or "") or "{}"
+            await self._fetched(
+                _FACTS,
+                json.dumps(self._wanted()),
+                self._tables.schema or "",
+                json.dumps(self._tables.functions),
+            )
+            or "{}"
         )
         facts["now"] = instant(facts["now"])
         for table in facts["tables"].values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from importlib import resources
 
@@ -40,11 +41,15 @@ END IF;
 """
 
 _STEP = """
-IF NOT EXISTS (SELECT FROM {migrations} WHERE version = {version}) THEN
+IF NOT EXISTS (SELECT FROM {migrations} WHERE version = {version}){or_gone} THEN
 {body}
-INSERT INTO {migrations} (version, name) VALUES ({version}, '{name}');
+INSERT INTO {migrations} (version, name) VALUES ({version}, '{name}') ON CONFLICT (version) DO NOTHING;
 END IF;
 """
+
+# A function is made again where it was dropped, by a restore that left it out, say: that loses nothing.
+_OR_GONE = " OR to_regprocedure({signature}) IS NULL"
+_MADE = re.compile(r"CREATE OR REPLACE FUNCTION (\{\w+\}\([^)]*\))")
 
 
 class Tables:
@@ -73,8 +78,8 @@ class Tables:
 
     @property
     def functions(self) -> list[str]:
-        """The names of the functions, likewise."""
-        return list(self._functions.values())
+        """The functions, likewise, each with the types of its arguments."""
+        return [f"{name}(text, text)" for name in self._functions.values()]
 
     def into(self, sql: str) -> str:
         """*sql* with its `{jobs}`, `{ticks}`, `{claim}` … replaced by the names."""
@@ -88,6 +93,10 @@ class Tables:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def advisory_key(purpose: str) -> int:
@@ -106,20 +115,23 @@ def migration_sql(schema: str | None = None) -> str:
     Safe to run again, and by many at once.
     """
     tables = Tables(schema)
-    steps = (
-        _STEP.replace("{version}", str(version)).replace("{name}", name).replace("{body}", body)
-        for version, name, body in _migrations()
-    )
+    steps = (_step(tables, *migration) for migration in _migrations())
     script = _ONCE.replace("{steps}", "".join(steps)).replace("{lock}", str(advisory_key("migrations")))
     return tables.into(script.replace("{create_schema}", _create_schema(schema)))
+
+
+def _step(tables: Tables, version: int, name: str, body: str) -> str:
+    step = _STEP.replace("{version}", str(version)).replace("{name}", name)
+    made = (_literal(tables.into(signature)) for signature in _MADE.findall(body))
+    or_gone = "".join(_OR_GONE.replace("{signature}", signature) for signature in made)
+    return step.replace("{or_gone}", or_gone).replace("{body}", body)
 
 
 def _create_schema(schema: str | None) -> str:
     if schema is None:
         return ""
     name = _quoted(schema)
-    literal = "'" + name.replace("'", "''") + "'"
-    return _CREATE_SCHEMA.replace("{literal}", literal).replace("{schema}", name)
+    return _CREATE_SCHEMA.replace("{literal}", _literal(name)).replace("{schema}", name)
 
 
 def _migrations() -> Iterator[tuple[int, str, str]]:

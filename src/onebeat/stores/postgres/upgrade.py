@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from onebeat.errors import ClaimFailed, ClaimFailure, StoreUnusable
 from onebeat.stores.postgres.driver import Driver
 from onebeat.stores.postgres.failures import UNDEFINED_TABLE, failed, first_line, sqlstate_of
 from onebeat.stores.postgres.schema import Tables, migration_sql, newest_version
 
-_VERSION = "SELECT max(version)::text FROM {migrations}"
+# The version, and whether no function was dropped.
+_STATE = """
+SELECT json_build_array(
+           (SELECT coalesce(max(version), 0) FROM {migrations}),
+           (SELECT bool_and(to_regprocedure(signature) IS NOT NULL)
+              FROM json_array_elements_text($1::json) AS signature))::text
+"""
 
 _ATTEMPTS = 10
 
@@ -19,7 +27,7 @@ _NO_PRIVILEGE = frozenset({"42501", "3F000", "25006"})
 
 
 async def brought_up(driver: Driver, tables: Tables, *, wait: float) -> None:
-    """Return when the tables are there and current; migrate them first if they are not.
+    """Return when tables and functions are there and current; migrate them first if they are not.
 
     Raises StoreUnusable when they cannot be, saying what to do; ClaimFailed when the server cannot answer.
     """
@@ -32,21 +40,23 @@ async def brought_up(driver: Driver, tables: Tables, *, wait: float) -> None:
 
 async def _is_current(driver: Driver, tables: Tables, *, wait: float) -> bool:
     known = newest_version()
-    version = await _version(driver, tables, wait=wait)
+    version, is_whole = await _state(driver, tables, wait=wait)
     if version > known:
         raise StoreUnusable(
             f"the tables of {driver.label} have schema version {version}, newer than {known}, the newest "
             "this release of onebeat knows: upgrade onebeat here"
         )
-    return version == known
+    return version == known and is_whole
 
 
-async def _version(driver: Driver, tables: Tables, *, wait: float) -> int:
+async def _state(driver: Driver, tables: Tables, *, wait: float) -> tuple[int, bool]:
     try:
-        return int(await driver.fetch(tables.into(_VERSION), wait=wait) or 0)
+        found = await driver.fetch(tables.into(_STATE), json.dumps(tables.functions), wait=wait)
+        version, is_whole = json.loads(found or "[0, false]")
+        return version, is_whole
     except driver.errors as error:
         if sqlstate_of(error) == UNDEFINED_TABLE:
-            return 0
+            return 0, False
         raise _unusable(driver, error) or failed(error, driver.label) from error
 
 
@@ -62,7 +72,7 @@ def _unusable(driver: Driver, error: Exception) -> StoreUnusable | None:
     if sqlstate_of(error) not in _NO_PRIVILEGE:
         return None
     return StoreUnusable(
-        f"the tables of {driver.label} cannot be made or read by this role ({first_line(error)}): have one "
-        "that may run what `onebeat migrate --sql` prints, then grant this one SELECT, INSERT, UPDATE and "
-        "DELETE on them"
+        f"the tables and functions of {driver.label} cannot be made or read by this role "
+        f"({first_line(error)}): have one that may run what `onebeat migrate --sql` prints, then grant this "
+        "one SELECT, INSERT, UPDATE and DELETE on the tables and EXECUTE on the functions"
     )
