@@ -52,7 +52,7 @@ soak: .venv/developed postgresql chromium
 	$(BIN)/pytest -m soak --timeout 1800 --numprocesses 2
 
 bench: .venv/developed postgresql
-	@for measured in import_time next_instants idle fleet history boundary; do $(BIN)/python -m bench.$$measured || exit; done
+	@for measured in import_time next_instants idle fleet history boundary dashboard; do $(BIN)/python -m bench.$$measured || exit; done
 
 proofs: .venv/developed
 	$(BIN)/python -m tests.project.rules
