@@ -16,16 +16,17 @@ from zoneinfo import ZoneInfo
 import pytest
 from rich.cells import cell_len
 
-from onebeat.cli.audited import pause_at
-from onebeat.cli.lines import instant, plain, table
-from onebeat.cli.status import gathered, told_lines
+from onebeat.cli.lines import plain, table
+from onebeat.cli.status import told_lines
 from onebeat.cli.trigger import ended, nobody, what_came
 from onebeat.cli.watch import Lines
-from onebeat.cli.wellness import SILENCE, Fleet
 from onebeat.control import Target
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.fleet import Facts, Registration
 from onebeat.history import AuditRecord, ReplicaState, TickRecord
+from onebeat.insight.pauses import pause_at
+from onebeat.insight.wellness import SILENCE, Fleet, fleet_of
+from onebeat.insight.words import instant
 from onebeat.model import Bid, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.stores.sqlite import SqliteStore
@@ -328,17 +329,17 @@ async def test_what_runs_is_looked_for_as_far_back_as_something_may_hold_its_job
     for job_id, days, lease in (("held", 3, timedelta(days=9)), ("loose", 3, None), ("fresh", 0.5, None)):
         tick = Tick(job_id, NOON - timedelta(days=days))
         await store.claim([Bid(tick, job_id, lease)], replica=WEB_1, timeout=HOUR)
-    fleet = await gathered(store, APP)
+    fleet = await fleet_of(store, APP)
     assert [row.tick.job_id for row in fleet.running] == ["fresh", "loose", "held"]
     await store.release([Release(Tick("held", NOON - timedelta(days=3)), "held", Verdict.RAN)], replica=WEB_1)
-    fleet = await gathered(store, APP)
+    fleet = await fleet_of(store, APP)
     assert [row.tick.job_id for row in fleet.running] == ["fresh"]
 
 
 async def test_all_jobs_of_a_fleet_are_looked_at_however_many() -> None:
     store: Any = MemoryStore(clock=FakeClock())
     await joined(store, *(f"job {number}" for number in range(1_001)))
-    assert len((await gathered(store, APP)).jobs) == 1_001
+    assert len((await fleet_of(store, APP)).jobs) == 1_001
 
 
 def test_nothing_is_said_to_be_left_out_of_a_table_that_holds_all() -> None:

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from onebeat import Run, Scheduler
-from onebeat.cli.lines import in_json, plain, span, table
+from onebeat.cli.lines import in_json, plain, table
 from onebeat.cli.status import told_lines
-from onebeat.cli.wellness import Fleet
-from onebeat.cli.why import Known, explained
 from onebeat.history import END_OF_TIME, AuditRecord, JobState, ReplicaState, TickRecord
+from onebeat.insight.wellness import Fleet
+from onebeat.insight.why import Known, explained
+from onebeat.insight.words import span
 from onebeat.model import Tick, Verdict
 
 Onebeat = Callable[..., Any]

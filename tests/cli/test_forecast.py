@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from onebeat import Scheduler
-from onebeat.cli import forecast as forecasting
 from onebeat.cli.check import notes, problems
-from onebeat.cli.forecast import Forecast, TooMany, forecast
+from onebeat.cli.coming import coming_of
+from onebeat.cli.shares import shares_of
+from onebeat.insight.forecast import Forecast, forecast
 
 Onebeat = Callable[..., Any]
 
@@ -45,51 +46,33 @@ def scheduler_with(**jobs: str) -> Scheduler:
     return scheduler
 
 
-def ahead(scheduler: Scheduler, days: int = 1, *, usual: float = 0.0, **durations: float) -> Forecast:
-    until = START + timedelta(days=days)
-    return forecast(scheduler.jobs, since=START, until=until, durations=durations, usual=usual, replicas=3)
-
-
-def test_ticks_are_counted_by_instant_and_by_minute() -> None:
-    found = ahead(scheduler_with(a="0 * * * *", b="0 */2 * * *", c="30 12 * * *"))
-    assert found.ticks == 24 + 12 + 1
-    assert (found.at_once, found.at_once_at) == (2, START)
-    assert found.collisions == 12
-    assert (found.busiest[0].at, found.busiest[0].ticks, found.busiest[0].jobs) == (START, 2, ("a", "b"))
-
-
-def test_the_end_of_the_span_is_not_in_it() -> None:
-    assert ahead(scheduler_with(a="0 0 * * *")).ticks == 1
-
-
-def test_runs_that_outlast_their_period_skip_ticks_and_meet_others() -> None:
-    scheduler = scheduler_with(a="0 * * * *", b="30 * * * *")
-    found = ahead(scheduler, a=5400)
-    assert found.skipped == {"a": 12}
-    assert ahead(scheduler, usual=2400).together == 2
-    scheduler.add("loose", "0 * * * *", nothing, overlap="allow")
-    assert "loose" not in ahead(scheduler, loose=5400).skipped
+def ahead(scheduler: Scheduler) -> Forecast:
+    return forecast(
+        [coming_of(job, 0.0) for job in scheduler.jobs], since=START, until=START + timedelta(days=1)
+    )
 
 
 def test_replicas_share_evenly_and_shares_add_up() -> None:
     """C-FAIR: as a fleet would."""
-    found = ahead(scheduler_with(**{f"job{number}": "*/10 * * * *" for number in range(50)}))
-    assert sum(found.shares) == pytest.approx(1, abs=0.001)
-    assert all(0.8 / 3 <= share <= 1.2 / 3 for share in found.shares)
+    jobs = scheduler_with(**{f"job{number}": "*/10 * * * *" for number in range(50)}).jobs
+    shares = shares_of(jobs, since=START, until=START + timedelta(days=1), replicas=3)
+    assert len(shares) == 3
+    assert sum(shares) == pytest.approx(1, abs=0.001)
+    assert all(0.8 / 3 <= share <= 1.2 / 3 for share in shares)
 
 
-def test_clock_changes_and_schedules_that_never_come_are_told() -> None:
-    scheduler = scheduler_with(never="0 0 31 2 *")
-    scheduler.daily(2, 30, tz="Europe/Berlin", job_id="report")(nothing)
-    found = ahead(scheduler)
-    assert found.never == ("never",)
-    assert any("2027-03-28" in text for text in found.surprises["report"])
+def test_no_ticks_are_no_shares() -> None:
+    jobs = scheduler_with(never="0 0 31 2 *").jobs
+    assert shares_of(jobs, since=START, until=START + timedelta(days=1), replicas=2) == (0.0, 0.0)
 
 
-def test_a_span_that_holds_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecasting, "MOST_INSTANTS", 100)
-    with pytest.raises(TooMany):
-        ahead(scheduler_with(a="* * * * *"))
+def test_whose_runs_may_overlap_is_told_to_the_forecast() -> None:
+    scheduler = scheduler_with(a="0 * * * *")
+    scheduler.add("loose", "0 * * * *", nothing, overlap="allow")
+    found = forecast(
+        [coming_of(job, 5400) for job in scheduler.jobs], since=START, until=START + timedelta(days=1)
+    )
+    assert found.skipped == {"a": 12}
 
 
 def test_a_stampede_over_the_threshold_is_a_problem() -> None:

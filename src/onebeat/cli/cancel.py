@@ -15,9 +15,10 @@ from onebeat.cli.fleet_store import (
     split_words,
     time_option,
 )
-from onebeat.cli.lines import instant, plain
+from onebeat.cli.lines import plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
+from onebeat.insight.words import instant
 
 
 @click.command("cancel")

@@ -12,10 +12,12 @@ from itertools import islice, pairwise
 import click
 
 from onebeat.cli.application import load_scheduler
-from onebeat.cli.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
-from onebeat.cli.lines import in_json, instant, plain
+from onebeat.cli.coming import coming_of
+from onebeat.cli.lines import in_json, plain
 from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
+from onebeat.insight.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
+from onebeat.insight.words import instant
 from onebeat.schedules.dues import due_after
 
 
@@ -52,9 +54,8 @@ def command(
         jobs = load_scheduler(application).jobs
     now = SystemClock().now().replace(second=0, microsecond=0)
     try:
-        ahead = forecast(
-            jobs, since=now, until=now + timedelta(days=days), durations={}, usual=0.0, replicas=1
-        )
+        coming = [coming_of(job, 0.0) for job in jobs]
+        ahead = forecast(coming, since=now, until=now + timedelta(days=days))
     except TooMany:
         raise click.UsageError(
             f"--days {days}: more than {MOST_INSTANTS:,} instants; look less far"

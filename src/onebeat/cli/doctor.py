@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 import click
 
@@ -13,15 +11,8 @@ from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, spl
 from onebeat.cli.lines import WIDTH, in_json, plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.doctor import (
-    Finding,
-    Level,
-    diagnose_fleet,
-    diagnose_postgres,
-    diagnose_sqlite,
-    is_askable,
-    is_file_askable,
-)
+from onebeat.doctor import Finding, Level
+from onebeat.insight.examined import examined
 
 _LONGEST = 2_000
 
@@ -45,7 +36,7 @@ def command(
     """
     store_url, _ = split_words(words, 0, 0, "[STORE]")
     store = fleet_store(store_url, schema)
-    found = asked(store, _examined(store, checked_app(app)))
+    found = asked(store, examined(store, checked_app(app), here=SystemClock().now()))
     if show_json:
         click.echo(in_json([asdict(one) for one in found]))
     else:
@@ -62,23 +53,3 @@ def _shown(finding: Finding) -> str:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(plain(text, _LONGEST), WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
-
-
-async def _examined(store: Any, app: str) -> Sequence[Finding]:
-    from onebeat.stores.sqlite import SqliteStore
-    from onebeat.stores.sqlite.health import file_health
-
-    found: list[Finding] = []
-    if hasattr(store, "health"):
-        facts = await store.health()
-        found += diagnose_postgres(facts, here=SystemClock().now())
-        if not is_askable(facts):
-            return found
-    elif isinstance(store, SqliteStore):
-        facts = file_health(store.path)
-        found += diagnose_sqlite(facts)
-        if not is_file_askable(facts):
-            return found
-    ahead, oldest = await store.fleet_health(app)
-    replicas, now = await store.replicas(app=app), await store.store_time()
-    return [*found, *diagnose_fleet(replicas, ahead, oldest, now=now)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from onebeat.cli.expression import expression_parameters, read_expression, read_moment
-from onebeat.cli.terminal import written_in
+from onebeat.insight.words import written_in
 from onebeat.schedules.explain import explain
 
 

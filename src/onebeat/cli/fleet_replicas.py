@@ -8,10 +8,11 @@ from datetime import datetime, tzinfo
 import click
 
 from onebeat.cli.fleet_store import checked_app, fleet_options, fleet_store, split_words, time_option
-from onebeat.cli.lines import as_json, in_json, instant, plain, span, table
+from onebeat.cli.lines import as_json, in_json, plain, table
 from onebeat.cli.targets import asked
 from onebeat.drift import disagreements
 from onebeat.history import ReplicaState
+from onebeat.insight.words import instant, span
 
 _HEADINGS = ("replica", "since", "last beat", "skew", "jobs", "version")
 

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 import click
 
 from onebeat.cli.application import load_scheduler
-from onebeat.cli.terminal import on_terminal, written_in
+from onebeat.cli.terminal import on_terminal
 from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
+from onebeat.insight.words import written_in
 from onebeat.schedules.explain import describe
 from onebeat.schedules.local import zone
 from onebeat.schedules.timetable import Timetable

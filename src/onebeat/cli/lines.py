@@ -8,8 +8,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
-from onebeat.cli.terminal import written_in
 from onebeat.history import TickRecord
+from onebeat.insight.words import instant, span, verdict_of
 
 WIDTH = 80
 
@@ -50,38 +50,6 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, grows: int 
 
 def _filled(text: str, width: int) -> str:
     return text + " " * (width - cells_of(text))
-
-
-def instant(moment: datetime | None, shown_in: tzinfo = UTC) -> str:
-    """To the second, with the offset of *shown_in* then: it can be given back as it is."""
-    if moment is None:
-        return "-"
-    text = written_in(shown_in, moment).isoformat(" ", "seconds")
-    return f"{text[:-6]}Z" if text.endswith("+00:00") else text.removesuffix(":00")
-
-
-def span(seconds: float | None) -> str:
-    """0.25 s, 12 s, 3m05s, 2h10m, 3d4h."""
-    if seconds is None:
-        return "-"
-    if abs(seconds) < 60:
-        return f"{seconds:.2f}s" if abs(seconds) < 10 else f"{seconds:.0f}s"
-    minutes, rest = divmod(round(abs(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    sign = "-" if seconds < 0 else ""
-    if days:
-        return f"{sign}{days}d{hours}h"
-    return f"{sign}{hours}h{minutes:02}m" if hours else f"{sign}{minutes}m{rest:02}s"
-
-
-def verdict_of(record: TickRecord) -> str:
-    """What became of it, or what it waits for."""
-    if record.verdict is not None:
-        return record.verdict.value
-    if record.wanted is not None and record.replica is None:
-        return "waiting"
-    return "running"
 
 
 def tick_cells(record: TickRecord, shown_in: tzinfo = UTC) -> list[str]:

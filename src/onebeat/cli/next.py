@@ -8,7 +8,7 @@ from itertools import islice
 import click
 
 from onebeat.cli.expression import expression_parameters, read_expression, read_moment
-from onebeat.cli.terminal import written_in
+from onebeat.insight.words import written_in
 from onebeat.schedules.dues import due_after
 
 

@@ -14,10 +14,11 @@ from onebeat.cli.fleet_store import (
     read_instant,
     time_option,
 )
-from onebeat.cli.lines import instant, plain
+from onebeat.cli.lines import plain
 from onebeat.cli.pausing import named_target, target_options
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
+from onebeat.insight.words import instant
 
 
 @click.command("pause")

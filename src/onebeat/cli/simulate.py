@@ -10,9 +10,12 @@ from datetime import timedelta
 import click
 
 from onebeat.cli.application import load_scheduler
-from onebeat.cli.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
-from onebeat.cli.lines import as_json, in_json, instant, plain
+from onebeat.cli.coming import coming_of
+from onebeat.cli.lines import as_json, in_json, plain
+from onebeat.cli.shares import shares_of
 from onebeat.clock import SystemClock
+from onebeat.insight.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
+from onebeat.insight.words import instant
 
 
 @click.command("simulate")
@@ -46,23 +49,19 @@ def command(
     unknown = durations.keys() - {job.id for job in jobs}
     if unknown:
         raise click.UsageError(f"--duration: no job {', '.join(sorted(map(repr, unknown)))}")
+    until = since + timedelta(days=days)
+    coming = [coming_of(job, durations.get(job.id, usual)) for job in jobs]
     try:
-        found = forecast(
-            jobs,
-            since=since,
-            until=since + timedelta(days=days),
-            durations=durations,
-            usual=usual,
-            replicas=replicas,
-        )
+        found = forecast(coming, since=since, until=until)
     except TooMany:
         raise click.UsageError(
             f"--days {days}: more than {MOST_INSTANTS:,} instants; look less far"
         ) from None
+    shares = shares_of(jobs, since=since, until=until, replicas=replicas)
     if show_json:
-        click.echo(in_json(as_json(found)))
+        click.echo(in_json({**as_json(found), "shares": shares}))
     else:
-        for line in _told(found):
+        for line in _told(found, shares):
             click.echo(plain(line, 400))
 
 
@@ -76,16 +75,14 @@ def _duration(text: str) -> tuple[str, float]:
     raise click.UsageError(f"--duration {text!r}: expected JOB=SECONDS")
 
 
-def _told(found: Forecast) -> Sequence[str]:
+def _told(found: Forecast, shares: Sequence[float]) -> Sequence[str]:
     lines = [f"{found.ticks:,} ticks from {instant(found.since)} to {instant(found.until)}"]
     if found.at_once_at is not None:
         lines.append(f"most at one instant: {found.at_once:,}, at {instant(found.at_once_at)}")
     lines.append(f"instants with more than one: {found.collisions:,}")
     if found.together:
         lines.append(f"most runs together: {found.together:,}")
-    lines.append(
-        f"shares of {len(found.shares)} replicas: {', '.join(f'{share:.1%}' for share in found.shares)}"
-    )
+    lines.append(f"shares of {len(shares)} replicas: {', '.join(f'{share:.1%}' for share in shares)}")
     lines += [
         f"busy minute {instant(minute.at)}: {minute.ticks:,} ticks ({_some(minute.jobs)})"
         for minute in found.busiest

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
 import click
 
 from onebeat.cli.fleet_store import (
-    FleetView,
     checked_app,
     fleet_options,
     fleet_store,
     split_words,
     time_option,
 )
-from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, instant, plain, table, tick_cells
+from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, plain, table, tick_cells
 from onebeat.cli.targets import asked
-from onebeat.cli.wellness import Fleet
-from onebeat.history import END_OF_TIME, MOST_ROWS, OF_LATE, JobState, TickFilter
+from onebeat.history import END_OF_TIME, JobState
+from onebeat.insight.upcoming import next_of
+from onebeat.insight.wellness import Fleet, fleet_of
+from onebeat.insight.words import instant
 
 _MOST_SHOWN = 20
 
@@ -47,13 +48,13 @@ def command(
     """
     store_url, _ = split_words(words, 0, 0, "[STORE]")
     store = fleet_store(store_url, schema)
-    fleet = asked(store, gathered(store, checked_app(app)))
+    fleet = asked(store, fleet_of(store, checked_app(app)))
     if show_json:
         told = {
             "well": not fleet.troubles,
             "troubles": fleet.troubles,
             "replicas": [as_json(replica) for replica in fleet.replicas],
-            "jobs": [as_json(job) for job in fleet.jobs],
+            "jobs": [_job_as_json(job, fleet.now) for job in fleet.jobs],
             "running": [as_json(record) for record in fleet.running],
         }
         click.echo(in_json(told))
@@ -63,22 +64,9 @@ def command(
     context.exit(1 if fleet.troubles else 0)
 
 
-async def gathered(store: FleetView, app: str) -> Fleet:
-    """The fleet as it stands: all its jobs, however many."""
-    jobs: list[JobState] = []
-    after = None
-    while True:
-        page = await store.jobs(app=app, limit=MOST_ROWS, after=after)
-        jobs += page.rows
-        after = page.next
-        if after is None:
-            break
-    now = await store.store_time()
-    # Without a bound the store would look through the whole history. What holds its job is no older than the
-    # job's watermark; of jobs that may overlap, which hold nothing, a day is looked through.
-    since = min([now - OF_LATE, *(job.watermark for job in jobs if job.holder and job.watermark)])
-    running = await store.ticks(TickFilter(running=True, since=since), app=app, limit=MOST_ROWS)
-    return Fleet(now, tuple(await store.replicas(app=app)), tuple(jobs), running.rows)
+def _job_as_json(job: JobState, now: datetime) -> dict[str, object]:
+    due = next_of(job, now)
+    return {**as_json(job), "next": due and due.isoformat()}
 
 
 def told_lines(fleet: Fleet, shown_in: tzinfo) -> Iterator[str]:
@@ -90,9 +78,15 @@ def told_lines(fleet: Fleet, shown_in: tzinfo) -> Iterator[str]:
         f" {len(fleet.running)} running, {len(fleet.paused)} paused"
     )
     yield from _section(
-        ("failing", "in a row", "last", "last success"),
+        ("failing", "in a row", "last", "last success", "next"),
         [
-            (job.job_id, str(job.failures), job.last_verdict or "-", instant(job.last_success_at, shown_in))
+            (
+                job.job_id,
+                str(job.failures),
+                job.last_verdict or "-",
+                instant(job.last_success_at, shown_in),
+                instant(next_of(job, fleet.now), shown_in),
+            )
             for job in fleet.failing
         ],
     )
@@ -107,10 +101,19 @@ def told_lines(fleet: Fleet, shown_in: tzinfo) -> Iterator[str]:
         ("silent", "last beat"),
         [(replica.label, instant(replica.beat_at, shown_in)) for replica in fleet.silent],
     )
-    yield from _section(("paused", "until"), [(job.job_id, _end(job, shown_in)) for job in fleet.paused])
     yield from _section(
-        ("never succeeded", "first seen"),
-        [(job.job_id, instant(job.first_seen, shown_in)) for job in fleet.untried],
+        ("paused", "until", "next"),
+        [
+            (job.job_id, _end(job, shown_in), instant(next_of(job, fleet.now), shown_in))
+            for job in fleet.paused
+        ],
+    )
+    yield from _section(
+        ("never succeeded", "first seen", "next"),
+        [
+            (job.job_id, instant(job.first_seen, shown_in), instant(next_of(job, fleet.now), shown_in))
+            for job in fleet.untried
+        ],
     )
     yield from _section(TICK_HEADINGS, [tick_cells(record, shown_in) for record in fleet.running])
 

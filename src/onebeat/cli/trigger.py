@@ -15,12 +15,13 @@ from onebeat.cli.fleet_store import (
     split_words,
     time_option,
 )
-from onebeat.cli.lines import instant, plain, span, verdict_of
+from onebeat.cli.lines import plain
 from onebeat.cli.targets import asked
-from onebeat.cli.wellness import lives
 from onebeat.clock import Clock, SystemClock
 from onebeat.errors import ClaimFailed
 from onebeat.history import TickRecord
+from onebeat.insight.wellness import lives
+from onebeat.insight.words import instant, span, verdict_of
 from onebeat.model import Tick, Verdict, checked_name
 
 _LOOK = 0.5  # seconds between looks at a verdict that is waited for

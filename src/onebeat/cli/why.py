@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 import click
 
-from onebeat.cli.audited import pause_at
 from onebeat.cli.fleet_store import (
-    FleetView,
     checked_app,
     fleet_options,
     fleet_store,
@@ -18,39 +14,11 @@ from onebeat.cli.fleet_store import (
     split_words,
     time_option,
 )
-from onebeat.cli.lines import as_json, in_json, instant, plain, span, verdict_of
+from onebeat.cli.lines import as_json, in_json, plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
-from onebeat.history import END_OF_TIME, AuditRecord, JobState, Order, TickFilter, TickRecord
-from onebeat.model import Tick, Verdict, checked_name
-
-_WORDS = {
-    "ran": "It ran",
-    "failed": "It failed",
-    "timed_out": "It did not end within its timeout, and was cancelled",
-    "cancelled": "It was cancelled",
-    "lost": "It was lost: its replica died, or was cut off, in the run",
-    "overlapped": "It was skipped: an earlier run of the job still went on",
-    "paused": "It was skipped: the job was paused",
-    "missed": "It was missed: nobody claimed it, and a later tick has gone before",
-    "early": "It was refused as too early: a clock is wrong",
-    "claim_error": "It was not claimed: the store could not be asked in time",
-    "running": "It runs, as far as the store knows",
-    "waiting": "It was triggered, and waits for a replica",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """All that the store has to say of one tick; `pause` is the one that covered it, if one did."""
-
-    tick: Tick
-    now: datetime
-    record: TickRecord | None
-    job: JobState | None
-    before: TickRecord | None
-    after: TickRecord | None
-    pause: AuditRecord | None = None
+from onebeat.insight.why import explained, known_of
+from onebeat.model import Tick, checked_name
 
 
 @click.command("why")
@@ -70,7 +38,7 @@ def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str,
     store_url, (job_id, time) = split_words(words, 2, 2, "[STORE] JOB TIME")
     tick = Tick(checked_name("JOB", job_id), read_instant("TIME", time, SystemClock().now()))
     store = fleet_store(store_url, schema)
-    known = asked(store, _gathered(store, tick, checked_app(app)))
+    known = asked(store, known_of(store, tick, checked_app(app)))
     lines = list(explained(known, shown_in))
     if show_json:
         near = [as_json(record) for record in (known.before, known.after) if record is not None]
@@ -84,84 +52,3 @@ def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str,
         return
     for line in lines:
         click.echo(plain(line, 400))
-
-
-async def _gathered(store: FleetView, tick: Tick, app: str) -> Known:
-    record = await store.tick(tick, app=app)
-    job = await store.job(tick.job_id, app=app)
-    before = after = pause = None
-    if record is None:
-        earlier = TickFilter(job_id=tick.job_id, until=tick.scheduled_at)
-        later = TickFilter(job_id=tick.job_id, since=tick.scheduled_at)
-        before = await _first(store, earlier, app, Order.NEWEST_FIRST)
-        after = await _first(store, later, app, Order.OLDEST_FIRST)
-    if record is None or record.verdict is Verdict.PAUSED:
-        pause = await pause_at(store, tick, app)
-    return Known(tick, await store.store_time(), record, job, before, after, pause)
-
-
-async def _first(store: FleetView, which: TickFilter, app: str, order: Order) -> TickRecord | None:
-    page = await store.ticks(which, app=app, limit=1, order=order)
-    return page.rows[0] if page.rows else None
-
-
-def explained(known: Known, shown_in: tzinfo = UTC) -> Iterator[str]:
-    """In sentences, the first of which is the answer."""
-    if known.record is not None:
-        yield from _of_record(known.record, shown_in)
-    else:
-        yield from _without_record(known, shown_in)
-    if known.pause is not None:
-        yield _of_pause(known.pause, shown_in)
-    if known.record is None and known.job is not None and known.job.schedule:
-        yield f"Its schedule is {known.job.schedule}."
-    for record, where in ((known.before, "before"), (known.after, "after")):
-        if record is not None:
-            at = instant(record.tick.scheduled_at, shown_in)
-            yield f"The nearest {where} it is {at}: {verdict_of(record)}."
-
-
-def _of_record(record: TickRecord, shown_in: tzinfo) -> Iterator[str]:
-    who = f" on {record.replica}" if record.replica else ""
-    attempt = f", attempt {record.attempt}" if record.attempt > 1 else ""
-    yield f"{_WORDS[verdict_of(record)]}{who}{attempt}."
-    if record.triggered:
-        yield f"It was triggered by {record.by}: {record.reason}."
-    if record.started_at is not None:
-        at, late, took = instant(record.started_at, shown_in), span(record.lateness), span(record.duration)
-        yield f"It began at {at}, {late} after its instant, and took {took}."
-    elif record.claimed_at is not None:
-        yield f"It was claimed at {instant(record.claimed_at, shown_in)}."
-    if record.note:
-        yield f"Noted: {record.note}"
-    if record.trace_id:
-        yield f"Its trace is {record.trace_id}."
-    if record.provisional and record.verdict not in (None, Verdict.MISSED):
-        yield "Whoever claims it after all replaces that."
-
-
-def _without_record(known: Known, shown_in: tzinfo) -> Iterator[str]:
-    job, tick = known.job, known.tick
-    if job is None:
-        yield f"No replica of this app has ever registered a job {tick.job_id!r}."
-    elif tick.scheduled_at > known.now:
-        yield "That is still to come."
-        if known.pause is not None:
-            yield "As things stand it will not run."
-    elif tick.scheduled_at < job.first_seen:
-        yield f"The job was first registered at {instant(job.first_seen, shown_in)}, after that instant."
-    elif known.pause is not None:
-        yield "Nothing is known of it; the job was paused then, and so it did not run."
-    elif known.before is None and known.after is not None:
-        begin = instant(known.after.tick.scheduled_at, shown_in)
-        yield f"Nothing is known of it: the history begins at {begin}."
-    elif job.watermark is not None and tick.scheduled_at < job.watermark:
-        yield "There is no such tick: its schedule was not due then, or its row was pruned."
-    else:
-        yield "Nobody has claimed it, and no later tick of the job was claimed since."
-
-
-def _of_pause(pause: AuditRecord, shown_in: tzinfo) -> str:
-    has_end = pause.until not in (None, END_OF_TIME)
-    end = f"until {instant(pause.until, shown_in)}" if has_end else "until resumed"
-    return f"{pause.by} paused {pause.target} at {instant(pause.at, shown_in)}, {end}: {pause.reason}."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from onebeat.clock import Clock, SystemClock
 from onebeat.errors import InvalidSetting
@@ -13,6 +13,7 @@ from onebeat.model import checked_duration
 from onebeat.stores.sqlite.embedded import Work
 from onebeat.stores.sqlite.failures import told_by
 from onebeat.stores.sqlite.file import SqliteFile
+from onebeat.stores.sqlite.health import file_health
 from onebeat.stores.sqlite.sides import EmbeddedStore
 from onebeat.stores.sqlite.thread import OwnThread
 
@@ -63,6 +64,10 @@ class SqliteStore(EmbeddedStore):
     def path(self) -> str:
         """The file, wherever the process has gone since."""
         return self._file.path
+
+    def file_health(self) -> Mapping[str, Any]:
+        """See `onebeat.stores.sqlite.health.file_health`."""
+        return file_health(self.path)
 
     async def close(self) -> None:
         """Close the file when the statement in hand has ended. Asked anything later, it is opened again."""

@@ -1,15 +1,12 @@
-"""What a set of jobs will ask of a fleet, in virtual time. Pure: jobs and a span in, counts out."""
+"""What a set of jobs will ask of a fleet, in virtual time: jobs and a span in, counts out."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from onebeat.engine.job import Job
-from onebeat.engine.roster import Roster
-from onebeat.model import Tick
 from onebeat.schedule import Schedule
 from onebeat.schedules.dues import due_between
 from onebeat.schedules.explain import explain
@@ -17,12 +14,19 @@ from onebeat.schedules.explain import explain
 MOST_INSTANTS = 5_000_000
 """Of how many due instants of different schedules a forecast is made at most."""
 
-_SHARED = 20_000
-"""Of how many ticks it is worked out which replica they prefer."""
-
 
 class TooMany(Exception):
     """The span holds more than MOST_INSTANTS instants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A job as far as its load goes: how many *seconds* a body takes, and whether its runs may overlap."""
+
+    job_id: str
+    schedule: Schedule
+    seconds: float
+    overlaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Forecast:
     """Ticks of all jobs in [since, until). `at_once` is the most due at one instant, and which instant that
     is; `collisions` counts the instants at which more than one is. `skipped` says how many ticks of a job
     come while its run before still goes on; `together` is the most runs that go on at a time in the fleet.
-    `shares` are the replicas' parts, of 1. `surprises` are the changes of clocks, by job."""
+    `surprises` are the changes of clocks, by job, `never` the jobs that are not due again."""
 
     since: datetime
     until: datetime
@@ -50,25 +54,13 @@ class Forecast:
     collisions: int
     together: int
     skipped: dict[str, int]
-    shares: tuple[float, ...]
     surprises: dict[str, tuple[str, ...]]
     never: tuple[str, ...]
 
 
-def forecast(
-    jobs: Collection[Job],
-    *,
-    since: datetime,
-    until: datetime,
-    durations: Mapping[str, float],
-    usual: float,
-    replicas: int,
-) -> Forecast:
-    """*durations* are how long bodies take, in seconds, by job id; the others take *usual*.
-
-    Raises TooMany for a span that holds too much.
-    """
-    groups: dict[Schedule, list[Job]] = defaultdict(list)
+def forecast(jobs: Collection[Coming], *, since: datetime, until: datetime) -> Forecast:
+    """Raises TooMany for a span that holds too much."""
+    groups: dict[Schedule, list[Coming]] = defaultdict(list)
     for job in jobs:
         groups[job.schedule].append(job)
     dues = _dues(groups, since, until)
@@ -77,7 +69,6 @@ def forecast(
         for instant in instants:
             per_instant[instant] += len(groups[schedule])
     most = max(per_instant.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
-    lengths = {job.id: durations.get(job.id, usual) for job in jobs}
     return Forecast(
         since=since,
         until=until,
@@ -86,18 +77,17 @@ def forecast(
         at_once=most[1],
         at_once_at=_instant(most[0]) if most[1] else None,
         collisions=sum(count > 1 for count in per_instant.values()),
-        together=_together(groups, dues, lengths),
+        together=_together(groups, dues),
         skipped={
-            job.id: skipped
+            job.job_id: skipped
             for schedule, those in groups.items()
             for job in those
-            if (skipped := _skipped(job, dues[schedule], lengths[job.id]))
+            if (skipped := _skipped(job, dues[schedule]))
         },
-        shares=_shares(groups, dues, replicas),
         surprises={
-            job.id: told for job in jobs if (told := explain(job.schedule, after=since, count=0).warnings)
+            job.job_id: told for job in jobs if (told := explain(job.schedule, after=since, count=0).warnings)
         },
-        never=tuple(job.id for job in jobs if job.schedule.next_after(since) is None),
+        never=tuple(job.job_id for job in jobs if job.schedule.next_after(since) is None),
     )
 
 
@@ -117,7 +107,7 @@ def _dues(groups: Mapping[Schedule, object], since: datetime, until: datetime) -
 
 
 def _busiest(
-    per_instant: Counter[int], groups: Mapping[Schedule, Sequence[Job]], dues: Mapping[Schedule, list[int]]
+    per_instant: Counter[int], groups: Mapping[Schedule, Sequence[Coming]], dues: Mapping[Schedule, list[int]]
 ) -> tuple[Minute, ...]:
     minutes: Counter[int] = Counter()
     for instant, count in per_instant.items():
@@ -126,32 +116,30 @@ def _busiest(
     named: dict[int, list[str]] = {minute: [] for minute, _ in most}
     for schedule, instants in dues.items():
         for minute in {instant // 60 for instant in instants} & named.keys():
-            named[minute] += [job.id for job in groups[schedule]]
+            named[minute] += [job.job_id for job in groups[schedule]]
     return tuple(
         Minute(_instant(minute * 60), count, tuple(sorted(named[minute])[:10])) for minute, count in most
     )
 
 
-def _skipped(job: Job, instants: Sequence[int], seconds: float) -> int:
+def _skipped(job: Coming, instants: Sequence[int]) -> int:
     """How many ticks come while the run before still goes on, where overlap is forbidden."""
-    if job.policy.overlap == "allow":
+    if job.overlaps:
         return 0
     skipped, free_at = 0, float("-inf")
     for instant in instants:
         if instant < free_at:
             skipped += 1
         else:
-            free_at = instant + seconds
+            free_at = instant + job.seconds
     return skipped
 
 
-def _together(
-    groups: Mapping[Schedule, Sequence[Job]], dues: Mapping[Schedule, list[int]], lengths: Mapping[str, float]
-) -> int:
+def _together(groups: Mapping[Schedule, Sequence[Coming]], dues: Mapping[Schedule, list[int]]) -> int:
     """The most runs at a time; a run that takes no time ends as it begins."""
     changes: Counter[float] = Counter()
     for schedule, those in groups.items():
-        for seconds, count in Counter(lengths[job.id] for job in those if lengths[job.id] > 0).items():
+        for seconds, count in Counter(job.seconds for job in those if job.seconds > 0).items():
             for instant in dues[schedule]:
                 changes[instant] += count
                 changes[instant + seconds] -= count
@@ -160,35 +148,6 @@ def _together(
         running += change
         most = max(most, running)
     return most
-
-
-def _shares(
-    groups: Mapping[Schedule, Sequence[Job]], dues: Mapping[Schedule, list[int]], replicas: int
-) -> tuple[float, ...]:
-    """Which part of the first ticks each replica is the first to ask for (C-FAIR)."""
-    names = [f"{number:032x}" for number in range(replicas)]
-    rosters = []
-    for name in names:
-        rosters.append(Roster())
-        rosters[-1].know(names, name)
-    wins: Counter[int] = Counter()
-    for tick in _some_ticks(groups, dues):
-        wins[next(number for number, roster in enumerate(rosters) if roster.rank(tick) == 0)] += 1
-    total = sum(wins.values())
-    return tuple(round(wins[number] / total, 4) if total else 0.0 for number in range(replicas))
-
-
-def _some_ticks(
-    groups: Mapping[Schedule, Sequence[Job]], dues: Mapping[Schedule, list[int]]
-) -> Iterator[Tick]:
-    left = _SHARED
-    for schedule, those in groups.items():
-        for job in those:
-            for instant in dues[schedule][: max(1, _SHARED // max(1, sum(map(len, groups.values()))))]:
-                if left == 0:
-                    return
-                left -= 1
-                yield Tick(job.id, _instant(instant))
 
 
 def _instant(seconds: int) -> datetime:

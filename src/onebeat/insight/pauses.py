@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from onebeat.cli.fleet_store import FleetView
 from onebeat.control import Target
-from onebeat.history import MOST_ROWS, AuditRecord
+from onebeat.history import MOST_ROWS, AuditRecord, RunHistory
 from onebeat.model import Tick
 
 _MOST_PAGES = 10  # of the audit: what was asked ten thousand requests ago is left alone
 
 
-async def pause_at(store: FleetView, tick: Tick, app: str) -> AuditRecord | None:
+async def pause_at(history: RunHistory, tick: Tick, app: str) -> AuditRecord | None:
     """The request that paused the tick's job, its prefix or its app over the tick's instant; None if none
     did. Of each target the newest request before that instant holds."""
     undecided = _targets(tick.job_id)
     after = None
     for _ in range(_MOST_PAGES):
-        page = await store.audit(app=app, limit=MOST_ROWS, after=after)
+        page = await history.audit(app=app, limit=MOST_ROWS, after=after)
         for row in page.rows:
             if row.action in ("pause", "resume") and row.at <= tick.scheduled_at and row.target in undecided:
                 if row.action == "pause" and (row.until is None or row.until > tick.scheduled_at):

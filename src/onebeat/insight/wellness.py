@@ -1,4 +1,4 @@
-"""Whether a fleet is well, and if not, why. Pure: what the store told in, words out."""
+"""Whether a fleet is well, and if not, why. What the store told in, words out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from onebeat.drift import disagreements
-from onebeat.history import JobState, ReplicaState, TickRecord
+from onebeat.history import (
+    MOST_ROWS,
+    OF_LATE,
+    JobState,
+    ReplicaState,
+    RunHistory,
+    TickFilter,
+    TickRecord,
+)
 
 SILENCE = timedelta(minutes=2)
 """Who has not beaten for so long is not counted among the living, although nobody has declared it dead: where
@@ -69,3 +77,21 @@ class Fleet:
             found.append(f"{len(self.failing)} of {len(self.jobs)} jobs fail")
         found += [str(one) for one in disagreements(self.replicas, now=self.now)]
         return found
+
+
+async def fleet_of(history: RunHistory, app: str) -> Fleet:
+    """The fleet as it stands: all its jobs, however many."""
+    jobs: list[JobState] = []
+    after = None
+    while True:
+        page = await history.jobs(app=app, limit=MOST_ROWS, after=after)
+        jobs += page.rows
+        after = page.next
+        if after is None:
+            break
+    now = await history.store_time()
+    # Without a bound the store would look through the whole history. What holds its job is no older than the
+    # job's watermark; of jobs that may overlap, which hold nothing, a day is looked through.
+    since = min([now - OF_LATE, *(job.watermark for job in jobs if job.holder and job.watermark)])
+    running = await history.ticks(TickFilter(running=True, since=since), app=app, limit=MOST_ROWS)
+    return Fleet(now, tuple(await history.replicas(app=app)), tuple(jobs), running.rows)
