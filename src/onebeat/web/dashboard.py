@@ -14,7 +14,8 @@ from onebeat.connect import connect
 from onebeat.errors import InvalidSetting
 from onebeat.history import history_side
 from onebeat.web.headers import Headers
-from onebeat.web.pages import overview
+from onebeat.web.outlook import Calendar
+from onebeat.web.pages import calendar, overview
 from onebeat.web.reading import Reader
 from onebeat.web.settings import Hook, checked_settings
 
@@ -54,6 +55,7 @@ def dashboard(
     made = Starlette(
         routes=[
             Route("/", overview.page, name="overview"),
+            Route("/calendar", calendar.page, name="calendar"),
             Mount("/static", _STATIC, name="static"),
         ],
         middleware=[Middleware(Headers)],
@@ -61,4 +63,5 @@ def dashboard(
     )
     made.state.settings = settings
     made.state.reader = Reader(found, settings.app)
+    made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made
