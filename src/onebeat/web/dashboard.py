@@ -15,7 +15,7 @@ from onebeat.errors import InvalidSetting
 from onebeat.history import history_side
 from onebeat.web.headers import Headers
 from onebeat.web.outlook import Calendar
-from onebeat.web.pages import calendar, overview
+from onebeat.web.pages import calendar, job, overview, tick
 from onebeat.web.reading import Reader
 from onebeat.web.settings import Hook, checked_settings
 
@@ -55,6 +55,8 @@ def dashboard(
     made = Starlette(
         routes=[
             Route("/", overview.page, name="overview"),
+            Route("/job", job.page, name="job"),
+            Route("/tick", tick.page, name="tick"),
             Route("/calendar", calendar.page, name="calendar"),
             Mount("/static", _STATIC, name="static"),
         ],

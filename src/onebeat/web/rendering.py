@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from onebeat.web.settings import Settings
-from onebeat.web.views import words
+from onebeat.web.views import text, words
 
 _TEMPLATES = Environment(
     loader=PackageLoader("onebeat.web"),
@@ -18,7 +18,7 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"span": words.span, "mark": words.mark}
+_TEMPLATES.filters |= {"span": words.span, "mark": words.mark, "shown": text.shown}
 
 
 def rendered(request: Request, template: str, **values: Any) -> str:

@@ -8,6 +8,7 @@ from onebeat.web.views.words import Mark, mark, span
 
 WAITING = Mark("…", "skipped", "waiting for a replica")
 UNCLAIMED = Mark("◌", "missed", "claimed by nobody so far")
+UNKNOWN = Mark("·", "skipped", "nothing written down")
 
 
 def mark_of(record: TickRecord) -> Mark:

@@ -23,8 +23,9 @@ _MOST_LANES = 20
 _MOST_ROWS = 4  # of one lane, one below the other: runs of a replica that go on at a time
 _GAP = 6
 _THINNEST = 3.0
-_SIGN_ROOM = 12.0  # a bar as wide has room for its sign
+_SIGN_ROOM = 12.0
 _LONGEST_NAME = 22
+_PATTERNS = {"failed": "hatch", "lost": "dots", "skipped": "lines", "running": "stripes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,13 @@ class Bar:
 
     @property
     def signed(self) -> bool:
+        """Whether there is room for its sign."""
         return self.width >= _SIGN_ROOM
+
+    @property
+    def pattern(self) -> str | None:
+        """By which it is told from others without colour; None: it is filled."""
+        return _PATTERNS.get(self.mark.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,12 @@ class Timeline:
     bars: tuple[Bar, ...]
     signs: tuple[Sign, ...]
     height: float
+
+    @property
+    def legend(self) -> tuple[Mark, ...]:
+        """What stands in it."""
+        marks = (*(bar.mark for bar in self.bars), *(sign.mark for sign in self.signs))
+        return tuple(dict.fromkeys(marks))
 
 
 def timeline(records: Sequence[TickRecord], unclaimed: Sequence[Tick], window: Window) -> Timeline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
+from onebeat.insight.words import written_in
 from onebeat.model import Verdict
 
 
@@ -38,7 +39,7 @@ def mark(verdict: Verdict | None) -> Mark:
 
 def instant(moment: datetime | None, zone: tzinfo) -> str:
     """In *zone*, to the second; a dash for None."""
-    return "–" if moment is None else moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S %Z")
+    return "–" if moment is None else written_in(zone, moment).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def span(seconds: float | None) -> str:
