@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,18 +19,16 @@ from onebeat.cli.lines import plain, table
 from onebeat.cli.status import told_lines
 from onebeat.cli.trigger import ended, nobody, what_came
 from onebeat.cli.watch import Lines
-from onebeat.control import Target
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.fleet import Facts, Registration
-from onebeat.history import AuditRecord, ReplicaState, TickRecord
-from onebeat.insight.pauses import pause_at
-from onebeat.insight.wellness import SILENCE, Fleet, fleet_of
+from onebeat.history import ReplicaState, TickRecord
+from onebeat.insight.wellness import SILENCE, Fleet
 from onebeat.insight.words import instant
 from onebeat.model import Bid, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.stores.sqlite import SqliteStore
 from onebeat.testing import FakeClock
-from tests.cli.test_fleet import NOON, job, record, told_of
+from tests.insight.rows import NOON, job, record
 
 Onebeat = Callable[..., Any]
 
@@ -262,48 +259,6 @@ async def test_a_wait_goes_on_when_the_store_does_not_answer_for_a_while() -> No
         waiting.result()
 
 
-@pytest.mark.parametrize(
-    "target", [Target(job_id="mail.daily"), Target(prefix="mail."), Target.app()], ids=str
-)
-async def test_the_pause_over_an_instant_is_found_in_the_audit(target: Target) -> None:
-    """F-PAUSE: of each target the newest request before the instant holds, and until its end."""
-    clock = FakeClock(NOON)
-    store: Any = MemoryStore(clock=clock)
-
-    async def over(hours: float) -> AuditRecord | None:
-        return await pause_at(store, Tick("mail.daily", NOON + hours * HOUR), APP)
-
-    async def pause(which: Target, until: datetime | None, by: str) -> None:
-        await store.pause(which, app=APP, by=by, reason="stocktaking", until=until)
-
-    await clock.jump(hours=1)
-    await pause(target, NOON + 3 * HOUR, "ada")
-    await pause(Target(prefix="mails"), None, "nobody asks about")
-    await pause(Target(job_id="mail"), None, "nobody asks about")
-    await clock.jump(hours=1)
-    assert [row and row.by for row in [await over(h) for h in (0.5, 1, 2.9, 3)]] == [None, "ada", "ada", None]
-    await pause(target, None, "bob")
-    await clock.jump(hours=3)
-    await store.cancel("mail.daily", app=APP, by="eve", reason="too slow", scheduled_at=None)
-    await store.resume(target, app=APP, by="bob", reason="done")
-    rows = [await over(h) for h in (1.5, 2, 4.9, 5, 6)]
-    assert [row and row.by for row in rows] == ["ada", "bob", "bob", None, None]
-
-
-async def test_a_pause_of_the_app_is_found_behind_an_ended_one_of_the_job() -> None:
-    """F-PAUSE: each target counts for itself."""
-    clock = FakeClock(NOON)
-    store: Any = MemoryStore(clock=clock)
-    await store.pause(Target.app(), app=APP, by="ada", reason="all", until=None)
-    await clock.jump(hours=1)
-    await store.pause(Target(job_id="report"), app=APP, by="bob", reason="one", until=None)
-    await store.resume(Target(job_id="report"), app=APP, by="bob", reason="one")
-    await clock.jump(hours=1)
-    found = await pause_at(store, Tick("report", clock.now()), APP)
-    assert found is not None
-    assert found.by == "ada"
-
-
 def test_why_tells_who_paused_what_has_a_row_and_what_has_none(onebeat: Onebeat, url: str) -> None:
     """F-PAUSE, F-VERDICT"""
     onebeat("pause", url, "--prefix", "re", "--by", "ada", "--reason", "stocktaking")
@@ -312,34 +267,6 @@ def test_why_tells_who_paused_what_has_a_row_and_what_has_none(onebeat: Onebeat,
     assert told.lines[2].startswith("ada paused jobs re… at ")
     told = onebeat("why", url, "report", (datetime.now(UTC) + HOUR).isoformat(), "--json")
     assert json.loads(told.out)["pause"]["by"] == "ada"
-
-
-def test_silence_is_no_death_and_is_told(onebeat: Onebeat) -> None:
-    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
-    silent = replace(living, id="id-2", label="web-2", beat_at=NOON - 2 * SILENCE)
-    fleet = Fleet(NOON, (living, silent), (job(),), ())
-    assert [one.label for one in fleet.living] == ["web-1"]
-    assert fleet.silent == [silent]
-
-
-async def test_what_runs_is_looked_for_as_far_back_as_something_may_hold_its_job() -> None:
-    """F-VERDICT: what overlaps may have begun within a day; what holds its job, ever since its watermark."""
-    clock = FakeClock(NOON)
-    store: Any = MemoryStore(clock=clock)
-    for job_id, days, lease in (("held", 3, timedelta(days=9)), ("loose", 3, None), ("fresh", 0.5, None)):
-        tick = Tick(job_id, NOON - timedelta(days=days))
-        await store.claim([Bid(tick, job_id, lease)], replica=WEB_1, timeout=HOUR)
-    fleet = await fleet_of(store, APP)
-    assert [row.tick.job_id for row in fleet.running] == ["fresh", "loose", "held"]
-    await store.release([Release(Tick("held", NOON - timedelta(days=3)), "held", Verdict.RAN)], replica=WEB_1)
-    fleet = await fleet_of(store, APP)
-    assert [row.tick.job_id for row in fleet.running] == ["fresh"]
-
-
-async def test_all_jobs_of_a_fleet_are_looked_at_however_many() -> None:
-    store: Any = MemoryStore(clock=FakeClock())
-    await joined(store, *(f"job {number}" for number in range(1_001)))
-    assert len((await fleet_of(store, APP)).jobs) == 1_001
 
 
 def test_nothing_is_said_to_be_left_out_of_a_table_that_holds_all() -> None:
@@ -373,30 +300,9 @@ async def test_a_verdict_that_may_be_replaced_is_waited_past() -> None:
     assert waiting.result() == record(NOON)
 
 
-def test_why_tells_of_a_row_what_there_is_and_nothing_else() -> None:
-    """F-VERDICT"""
-    bare = told_of(NOON, record=record(NOON))
-    assert len(bare) == 2
-    full = record(NOON, triggered=True, by="ada", reason="to see", trace_id="abc", attempt=2)
-    told = told_of(NOON, record=full)
-    assert told[0] == "It ran on web-1, attempt 2."
-    assert "It was triggered by ada: to see." in told
-    assert "Its trace is abc." in told
-    replaced = told_of(NOON, record=record(NOON, Verdict.OVERLAPPED, provisional=True))
-    assert replaced[-1] == "Whoever claims it after all replaces that."
-
-
 def test_why_names_the_nearest_ticks_on_either_side(onebeat: Onebeat, url: str) -> None:
     """F-VERDICT: of one without a row."""
     rows = json.loads(onebeat("history", url, "--json").out)["rows"]
     between = (datetime.fromisoformat(rows[1]["scheduled_at"]) - HOUR / 2).isoformat()
     near = json.loads(onebeat("why", url, "report", between, "--json").out)["nearest"]
     assert [row["scheduled_at"] for row in near] == [rows[2]["scheduled_at"], rows[1]["scheduled_at"]]
-
-
-def test_the_latest_dead_come_first_and_failing_jobs_are_not_called_untried() -> None:
-    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
-    dead = [replace(living, label=f"dead {n}", dead_at=NOON - n * HOUR) for n in (2, 1, 3)]
-    fleet = Fleet(NOON, tuple(dead), (job(last_success_at=None, failures=1),), ())
-    assert [one.label for one in fleet.dead] == ["dead 1", "dead 2", "dead 3"]
-    assert fleet.untried == []

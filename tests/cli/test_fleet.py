@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
@@ -17,15 +17,13 @@ import pytest
 from onebeat import Run, Scheduler
 from onebeat.cli.lines import in_json, plain, table
 from onebeat.cli.status import told_lines
-from onebeat.history import END_OF_TIME, AuditRecord, JobState, ReplicaState, TickRecord
+from onebeat.history import END_OF_TIME, ReplicaState, TickRecord
 from onebeat.insight.wellness import Fleet
-from onebeat.insight.why import Known, explained
-from onebeat.insight.words import span
-from onebeat.model import Tick, Verdict
+from onebeat.model import Verdict
+from tests.insight.rows import NOON, job, record
 
 Onebeat = Callable[..., Any]
 
-NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
 HOSTILE = "it's\u001b[31m red"
 
 
@@ -206,104 +204,29 @@ def test_a_table_fits_its_width_whatever_stands_in_it() -> None:
     assert lines[2].split() == ["a", "ran", "0.10s"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        (None, "-"),
-        (0.25, "0.25s"),
-        (12.4, "12s"),
-        (185, "3m05s"),
-        (7800, "2h10m"),
-        (273_600, "3d4h"),
-        (-75, "-1m15s"),
-    ],
-)
-def test_spans_are_short(seconds: float | None, told: str) -> None:
-    assert span(seconds) == told
-
-
-def record(at: datetime, verdict: Verdict | None = Verdict.RAN, **fields: Any) -> TickRecord:
-    known: dict[str, Any] = {
-        "tick": Tick("report", at), "verdict": verdict, "provisional": False, "replica": "web-1",
-        "replica_id": "id", "attempt": 1, "fence": 1, "claimed_at": at, "started_at": at,
-        "finished_at": at + timedelta(seconds=2), "note": None, "trace_id": None, "wanted": None,
-        "triggered": False, "by": None, "reason": None,
-    }  # fmt: skip
-    return TickRecord(**(known | fields))
-
-
-def job(**fields: Any) -> JobState:
-    known: dict[str, Any] = {
-        "job_id": "report", "schedule": "0 * * * *", "watermark": NOON,
-        "first_seen": NOON - timedelta(days=1), "owed_since": NOON, "holder": None,
-        "lease_until": None, "paused_until": None,
-        "last_verdict": Verdict.RAN, "last_success_at": NOON, "failures": 0,
-    }  # fmt: skip
-    return JobState(**(known | fields))
-
-
-def paused(**fields: Any) -> AuditRecord:
-    known: dict[str, Any] = {
-        "number": 1, "at": NOON - timedelta(hours=3), "action": "pause", "target": "the whole app",
-        "by": "ada", "reason": "stocktaking", "until": END_OF_TIME,
-    }  # fmt: skip
-    return AuditRecord(**(known | fields))
-
-
-def told_of(at: datetime, **known: Any) -> list[str]:
-    fields: dict[str, Any] = {"record": None, "job": job(), "before": None, "after": None}
-    return list(explained(Known(Tick("report", at), NOON, **(fields | known))))
-
-
-def test_why_a_tick_without_a_row_is_told_as_far_as_it_is_known() -> None:
-    hour = timedelta(hours=1)
-    assert "ever registered" in told_of(NOON - hour, job=None)[0]
-    assert "still to come" in told_of(NOON + hour)[0]
-    assert told_of(NOON + hour)[1:] == ["Its schedule is 0 * * * *."]
-    assert told_of(NOON + hour, pause=paused()) == [
-        "That is still to come.",
-        "As things stand it will not run.",
-        "ada paused the whole app at 2027-03-01 09:00:00Z, until resumed: stocktaking.",
-        "Its schedule is 0 * * * *.",
-    ]
-    assert "first registered" in told_of(NOON - timedelta(days=2))[0]
-    assert "paused then" in told_of(NOON - hour, pause=paused(until=NOON), before=record(NOON - hour))[0]
-    assert "until 2027-03-01 12:00:00Z" in told_of(NOON - hour, pause=paused(until=NOON))[1]
-    assert "paused" not in "".join(told_of(NOON - hour, job=job(paused_until=NOON + hour)))
-    assert "history begins" in told_of(NOON - hour, after=record(NOON))[0]
-    assert "no such tick" in told_of(NOON - hour, before=record(NOON - 2 * hour))[0]
-    assert "Nobody has claimed it" in told_of(NOON - hour, job=job(watermark=None))[0]
-    assert "nearest before" in told_of(NOON - hour, before=record(NOON - 2 * hour))[-1]
-
-
-@pytest.mark.parametrize("verdict", list(Verdict))
-def test_why_knows_a_sentence_for_every_verdict(verdict: Verdict) -> None:
-    assert told_of(NOON, record=record(NOON, verdict))[0].endswith("on web-1.")
-
-
-def test_a_fleet_is_well_until_somebody_fails_or_nobody_lives() -> None:
-    living = ReplicaState("id", "web-1", "1", "2026a", 1, NOON, NOON, NOON, None, 0.0, {})
-    assert Fleet(NOON, (living,), (job(),), ()).troubles == []
-    worst = [job(failures=1), job(job_id="worse", failures=3)]
-    fleet = Fleet(NOON, (living,), tuple(worst), ())
-    assert [one.job_id for one in fleet.failing] == ["worse", "report"]
-    assert fleet.troubles == ["2 of 2 jobs fail"]
-    assert Fleet(NOON, (), (), ()).troubles == ["no replica lives"]
-
-
 def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out() -> None:
     dead = ReplicaState("id", "web-2", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
     asleep = job(job_id="asleep", paused_until=END_OF_TIME)
+    awake = job(schedule="every(hours=1)", failures=2, last_verdict=Verdict.FAILED)
     untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(25)]
     running = record(NOON, None, started_at=None, finished_at=None)
-    lines = list(told_lines(Fleet(NOON, (dead,), (asleep, *untried), (running,)), UTC))
+    lines = list(told_lines(Fleet(NOON, (dead,), (asleep, awake, *untried), (running,)), UTC))
     assert lines[:2] == [
-        "not well: no replica lives",
-        "0 replicas live, 1 died of late; 26 jobs, 1 running, 1 paused",
+        "not well: no replica lives; 1 of 27 jobs fail",
+        "0 replicas live, 1 died of late; 27 jobs, 1 running, 1 paused",
     ]
     heads = [line.split("  ")[0] for before, line in pairwise(lines) if not before]
-    assert heads == ["dead", "paused", "never succeeded", "job"]
-    assert lines[lines.index("") + 2].split() == ["web-2", *["2027-03-01", "12:00:00Z"] * 2]
+    assert heads == ["failing", "dead", "paused", "never succeeded", "job"]
+    assert lines[3].split()[-1] == "next"
+    assert lines[4].split() == [
+        "report",
+        "2",
+        "failed",
+        *["2027-03-01", "12:00:00Z"],
+        *["2027-03-01", "13:00:00Z"],
+    ]
+    assert lines[7].split() == ["web-2", *["2027-03-01", "12:00:00Z"] * 2]
+    assert [line.split() for line in lines if line.startswith("asleep")] == [["asleep", "resumed", "-"]]
     assert sum(line.startswith("new-") for line in lines) == 20
     assert "and 5 more: --json tells all" in lines
     assert lines[-1].split()[:4] == ["report", "2027-03-01", "12:00:00Z", "running"]
