@@ -13,9 +13,10 @@ from starlette.staticfiles import StaticFiles
 from onebeat.connect import connect
 from onebeat.errors import InvalidSetting
 from onebeat.history import history_side
+from onebeat.web.fleet_reading import FleetReader
 from onebeat.web.headers import Headers
 from onebeat.web.outlook import Calendar
-from onebeat.web.pages import calendar, job, overview, tick
+from onebeat.web.pages import audit, calendar, fleet, job, overview, tick
 from onebeat.web.reading import Reader
 from onebeat.web.settings import Hook, checked_settings
 
@@ -58,6 +59,8 @@ def dashboard(
             Route("/job", job.page, name="job"),
             Route("/tick", tick.page, name="tick"),
             Route("/calendar", calendar.page, name="calendar"),
+            Route("/fleet", fleet.page, name="fleet"),
+            Route("/audit", audit.page, name="audit"),
             Mount("/static", _STATIC, name="static"),
         ],
         middleware=[Middleware(Headers)],
@@ -65,5 +68,6 @@ def dashboard(
     )
     made.state.settings = settings
     made.state.reader = Reader(found, settings.app)
+    made.state.fleet = FleetReader(made.state.reader)
     made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made
