@@ -21,14 +21,21 @@ WITH settings AS MATERIALIZED (
                  started_at timestamptz, finished_at timestamptz, error text, trace_id text,
                  missed json, accounts bool)
 ), locked AS MATERIALIZED (
-    -- In key order, before anything is written, as a claim does it. They are found by an array, which goes to
-    -- the index whatever is thought of their number, and seen as they stand then: a claim that landed
-    -- meanwhile is released too.
-    SELECT job.job_id, job.claimed_tick, job.token, job.released_at
-      FROM {jobs} AS job
-     WHERE job.app = (SELECT app FROM asked) AND job.job_id = ANY (ARRAY(SELECT job_id FROM ended))
-     ORDER BY job.job_id COLLATE "C"
-       FOR UPDATE OF job
+    -- In key order, before anything is written, as a claim does it. They are found one by one, by the whole
+    -- key however small the table was when this was planned, and seen as they stand then: a claim that landed
+    -- meanwhile is released too. The app is that of all; said so, few are expected, and what follows is found
+    -- by its whole key as well.
+    SELECT job.*
+      FROM (SELECT DISTINCT app, job_id COLLATE "C" AS job_id
+              FROM ended
+             WHERE app = (SELECT app FROM asked)
+             ORDER BY job_id OFFSET 0) AS key
+     CROSS JOIN LATERAL (
+           SELECT job.job_id, job.claimed_tick, job.token, job.released_at
+             FROM {jobs} AS job
+            WHERE job.app = key.app AND job.job_id = key.job_id
+            LIMIT 1
+              FOR UPDATE) AS job
 ), held AS MATERIALIZED (
     -- Once and for all: joined again below, a planner that expects a hundred releases where there are a
     -- thousand would compare each with each.
