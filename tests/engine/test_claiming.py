@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from onebeat import ClaimFailed, ClaimFailure, Scheduler, ShuttingDown, cron, every
-from onebeat.engine.runs import bounded_text
+from onebeat.engine.error_text import bounded_text
 from onebeat.events import (
     ClaimAnswered,
     ClaimStatementFailed,
@@ -20,7 +20,7 @@ from onebeat.events import (
     StoreRecovered,
     WatermarkAhead,
 )
-from onebeat.model import Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Tick, Verdict
+from onebeat.model import TRACEBACK, Answer, Bid, Outcome, Reason, Release, Replica, Ruling, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from tests.engine.given import Gate, Given, Through
 
@@ -418,7 +418,9 @@ async def test_a_run_carries_fence_attempt_and_replica_and_its_verdict_is_releas
     assert later_fence > fence > 0
     ran, failed = (release for batch in store.releases for release in batch)
     assert (ran.verdict, failed.verdict) == (Verdict.RAN, Verdict.FAILED)
-    assert failed.error == "ValueError: a\\0b"
+    assert failed.error is not None
+    assert failed.error.startswith(f"ValueError: a\\0b{TRACEBACK}Traceback (most recent call last):")
+    assert failed.error.endswith("ValueError: a\\0b")
     assert failed.started_at == failed.finished_at == failed.tick.scheduled_at
 
 
@@ -432,6 +434,24 @@ def test_an_error_is_stored_as_bounded_text_that_any_database_takes() -> None:
     assert bounded_text(ValueError("a\0b\ud800")) == "ValueError: a\\0b\\ud800"
     assert bounded_text(Unprintable()) == "Unprintable (its text raised ZeroDivisionError)"
     assert len(bounded_text(ValueError("\ud800" * 10_000))) == 2_000
+    raised = bounded_text(caught(Unprintable()))
+    assert raised.startswith(f"Unprintable (its text raised ZeroDivisionError){TRACEBACK}Traceback")
+
+
+def test_of_a_long_traceback_the_end_is_stored() -> None:
+    """F-VERDICT: what is nearest to what went wrong."""
+    text = bounded_text(caught(ValueError("x" * 50_000 + "\0the end")))
+    said, trace = text.split(TRACEBACK)
+    assert (len(said), len(trace)) == (2_000, 6_000)
+    assert trace.endswith("xx\\0the end")
+
+
+def caught(error: Exception) -> Exception:
+    """As one that was raised."""
+    try:
+        raise error
+    except type(error) as again:
+        return again
 
 
 async def test_a_tick_cancelled_at_shutdown_while_it_runs_is_released_as_cancelled(given: Given) -> None:

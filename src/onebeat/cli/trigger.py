@@ -21,7 +21,7 @@ from onebeat.clock import Clock, SystemClock
 from onebeat.errors import ClaimFailed
 from onebeat.history import TickRecord
 from onebeat.insight.wellness import lives
-from onebeat.insight.words import instant, span, verdict_of
+from onebeat.insight.words import instant, said, span, verdict_of
 from onebeat.model import Tick, Verdict, checked_name
 
 _LOOK = 0.5  # seconds between looks at a verdict that is waited for
@@ -122,4 +122,4 @@ def what_came(record: TickRecord | None, seconds: float) -> str:
         return f"nobody has taken it up within {span(seconds)}; it still waits"
     where = f" on {record.replica}" if record.replica else ""
     took = "" if record.duration is None else f" in {span(record.duration)}"
-    return f"{record.verdict}{where}{took}{f': {record.note}' if record.note else ''}"
+    return f"{record.verdict}{where}{took}{f': {said(record.note)}' if record.note else ''}"

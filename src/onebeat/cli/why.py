@@ -18,6 +18,7 @@ from onebeat.cli.lines import as_json, in_json, plain
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
 from onebeat.insight.why import explained, known_of
+from onebeat.insight.words import traced
 from onebeat.model import Tick, checked_name
 
 
@@ -50,5 +51,6 @@ def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str,
         }
         click.echo(in_json(told))
         return
-    for line in lines:
+    note = known.record.note if known.record is not None else None
+    for line in (*lines, *traced(note or "").splitlines()):
         click.echo(plain(line, 400))

@@ -15,6 +15,7 @@ from onebeat.engine.admission import Admission
 from onebeat.engine.attempt import Attempt, Ended, is_too_late
 from onebeat.engine.desk import Desk
 from onebeat.engine.due import Due
+from onebeat.engine.error_text import bounded_text
 from onebeat.engine.held import HeldClaims
 from onebeat.engine.here import Here
 from onebeat.engine.releases import Releases
@@ -24,7 +25,6 @@ from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.events import ClockAhead, TickEnded
 from onebeat.model import Answer, Bid, Outcome, Reason, Release, Ruling, Verdict
 
-_LONGEST_ERROR = 2_000
 _CLAIM_REASONS = {
     ClaimFailure.UNAVAILABLE: Reason.UNAVAILABLE,
     ClaimFailure.CONFLICT: Reason.UNAVAILABLE,
@@ -229,13 +229,3 @@ def _release(won: Won, run: Run, ended: Ended) -> Release:
         won.missed,
         won.accounts,
     )
-
-
-def bounded_text(error: BaseException) -> str:
-    """*error* in one bounded piece of text that any database takes: no NUL, no lone surrogate."""
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception as unprintable:  # an exception of a user's job may fail even to be printed
-        text = f"{type(error).__name__} (its text raised {type(unprintable).__name__})"
-    clean = text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
-    return clean[:_LONGEST_ERROR]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 
 from onebeat.history import END_OF_TIME, AuditRecord, JobState, Order, RunHistory, TickFilter, TickRecord
 from onebeat.insight.pauses import pause_at
-from onebeat.insight.words import instant, span, verdict_of
+from onebeat.insight.words import instant, said, span, verdict_of
 from onebeat.model import Tick, Verdict
 
 _WORDS = {
@@ -88,7 +88,7 @@ def _of_record(record: TickRecord, shown_in: tzinfo) -> Iterator[str]:
     elif record.claimed_at is not None:
         yield f"It was claimed at {instant(record.claimed_at, shown_in)}."
     if record.note:
-        yield f"Noted: {record.note}"
+        yield f"Noted: {said(record.note)}"
     if record.trace_id:
         yield f"Its trace is {record.trace_id}."
     if record.provisional and record.verdict not in (None, Verdict.MISSED):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, tzinfo
 
 from onebeat.history import TickRecord
+from onebeat.model import TRACEBACK
 
 
 def instant(moment: datetime | None, shown_in: tzinfo = UTC) -> str:
@@ -28,6 +29,16 @@ def span(seconds: float | None) -> str:
     if days:
         return f"{sign}{days}d{hours}h"
     return f"{sign}{hours}h{minutes:02}m" if hours else f"{sign}{minutes}m{rest:02}s"
+
+
+def said(note: str) -> str:
+    """What is noted, without the traceback of an error."""
+    return note.partition(TRACEBACK)[0]
+
+
+def traced(note: str) -> str:
+    """The traceback in it, if there is one."""
+    return note.partition(TRACEBACK)[2]
 
 
 def verdict_of(record: TickRecord) -> str:
