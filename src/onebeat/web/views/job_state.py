@@ -67,6 +67,8 @@ def _of_unclaimed(facts: JobFacts, shown_in: tzinfo) -> Iterator[str]:
 def _of_newest(facts: JobFacts, shown_in: tzinfo) -> Iterator[str]:
     streak: list[TickRecord] = []
     for record in facts.newest:
+        if mark_of(record) == WAITING:
+            continue
         if ran(record) or (streak and mark_of(record) != mark_of(streak[0])):
             break
         streak.append(record)
