@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC
+from dataclasses import replace
+from datetime import UTC, timedelta
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from onebeat import Run, Scheduler
+from onebeat.cli.fleet_replicas import cells
 from onebeat.cli.lines import in_json, plain, table
 from onebeat.cli.status import told_lines
 from onebeat.history import END_OF_TIME, ReplicaState, TickRecord
@@ -205,12 +207,14 @@ def test_a_table_fits_its_width_whatever_stands_in_it() -> None:
 
 
 def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out() -> None:
-    dead = ReplicaState("id", "web-2", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
+    beat_at = NOON - timedelta(minutes=1)
+    dead = ReplicaState("id", "web-2", "1", "2026a", 1, NOON, beat_at, NOON, NOON, 0.0, {})
+    left = ReplicaState("id", "web-3", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
     asleep = job(job_id="asleep", paused_until=END_OF_TIME)
     awake = job(schedule="every(hours=1)", failures=2, last_verdict=Verdict.FAILED)
     untried = [job(job_id=f"new-{n:02}", last_success_at=None, last_verdict=None) for n in range(25)]
     running = record(NOON, None, started_at=None, finished_at=None)
-    lines = list(told_lines(Fleet(NOON, (dead,), (asleep, awake, *untried), (running,)), UTC))
+    lines = list(told_lines(Fleet(NOON, (dead, left), (asleep, awake, *untried), (running,)), UTC))
     assert lines[:2] == [
         "not well: no replica lives; 1 of 27 jobs fail",
         "0 replicas live, 1 died of late; 27 jobs, 1 running, 1 paused",
@@ -231,3 +235,11 @@ def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out()
     assert "and 5 more: --json tells all" in lines
     assert lines[-1].split()[:4] == ["report", "2027-03-01", "12:00:00Z", "running"]
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_replica_that_left_is_not_told_as_dead() -> None:
+    row = ReplicaState("id", "web-3", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
+    later = NOON + timedelta(seconds=5)
+    assert cells(row, later, UTC)[2].startswith("left")
+    assert cells(replace(row, beat_at=NOON - timedelta(minutes=1)), later, UTC)[2].startswith("dead")
+    assert cells(replace(row, dead_at=None), later, UTC)[2].endswith("ago")

@@ -47,9 +47,11 @@ def command(words: tuple[str, ...], show_json: bool, shown_in: tzinfo, app: str,
 
 
 def cells(replica: ReplicaState, now: datetime, shown_in: tzinfo) -> list[str]:
-    """Under the headings; of a dead one since when it is."""
+    """Under the headings; of one that left or is dead since when."""
     beat = span((now - replica.beat_at).total_seconds()) + " ago"
-    if replica.dead_at is not None:
+    if replica.left:
+        beat = f"left {beat}"
+    elif replica.dead_at is not None:
         beat = f"dead {span((now - replica.dead_at).total_seconds())}"
     since = instant(replica.started_at, shown_in)
     return [replica.label, since, beat, f"{replica.skew:+.2f}s", str(len(replica.jobs)), replica.version]

@@ -25,7 +25,7 @@ async def examined(store: Any, app: str, *, here: datetime) -> Sequence[Finding]
         if not is_askable(facts):
             return found
     elif hasattr(store, "file_health"):
-        facts = store.file_health()
+        facts = await store.file_health()
         found += diagnose_sqlite(facts)
         if not is_file_askable(facts):
             return found

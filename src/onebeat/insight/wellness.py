@@ -54,8 +54,8 @@ class Fleet:
 
     @property
     def dead(self) -> Sequence[ReplicaState]:
-        """Those that died of late, the latest first."""
-        gone = [replica for replica in self.replicas if replica.dead_at is not None]
+        """Those that died of late, the latest first: not those that left in order."""
+        gone = [replica for replica in self.replicas if replica.dead_at is not None and not replica.left]
         return sorted(gone, key=lambda replica: replica.dead_at or self.now, reverse=True)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -65,9 +66,9 @@ class SqliteStore(EmbeddedStore):
         """The file, wherever the process has gone since."""
         return self._file.path
 
-    def file_health(self) -> Mapping[str, Any]:
-        """See `onebeat.stores.sqlite.health.file_health`."""
-        return file_health(self.path)
+    async def file_health(self) -> Mapping[str, Any]:
+        """See `onebeat.stores.sqlite.health.file_health`. Reads the whole file: in a thread."""
+        return await asyncio.to_thread(file_health, self.path)
 
     async def close(self) -> None:
         """Close the file when the statement in hand has ended. Asked anything later, it is opened again."""
