@@ -198,6 +198,8 @@ async def test_a_body_that_listens_is_told_why_and_ends_by_itself(impatient: Iso
     assert impatient.lines == ["began", "cause TimedOut"]
     assert impatient.ended.reason is Reason.TIMED_OUT
     assert isinstance(impatient.ended.error, TimedOut)
+    [note] = impatient.ended.error.__notes__
+    assert f"in {body.__name__}" in note
 
 
 async def test_a_plain_body_that_does_not_listen_is_interrupted_by_sigterm(impatient: Isolated) -> None:
@@ -213,6 +215,8 @@ async def test_a_plain_body_that_does_not_listen_is_interrupted_by_sigterm(impat
         await impatient.once_begun(lines=2)
     assert impatient.lines[1:] == ["tidied up"]
     assert isinstance(impatient.ended.error, TimedOut)
+    [note] = impatient.ended.error.__notes__
+    assert "in sleeps" in note  # where it hung
 
 
 @pytest.mark.parametrize("body", [bodies.deaf, bodies.deaf_on_a_loop])
@@ -232,7 +236,10 @@ async def test_a_body_that_ignores_everything_is_killed_at_its_timeout(
             await scheduler.idle()
         assert in_time(lambda: not any(map(lives, pids)))
     assert impatient.ended.reason is Reason.TIMED_OUT
-    assert isinstance(impatient.ended.error, TimedOut)
+    error = impatient.ended.error
+    assert isinstance(error, TimedOut)
+    assert error.__notes__ == ["its process died by SIGKILL"]
+    assert error.__suppress_context__  # one traceback is enough to say so
 
 
 async def test_a_body_that_ignores_everything_is_killed_when_superseded(impatient: Isolated) -> None:

@@ -87,7 +87,8 @@ def _performed(order: Order, run: Run, terminated: _Terminated) -> BaseException
             terminated.in_plain_body = True
             body.call_plain(run)
     except asyncio.CancelledError as error:
-        return run.cause or error
+        # Where the body was when it was told, is what somebody will want to know.
+        return error if run.cause is None else run.cause.with_traceback(error.__traceback__)
     except BaseException as error:
         return error
     finally:

@@ -49,9 +49,11 @@ class Children:
         self._alive.add(child)
         try:
             ending = await self._threads.call(child.run)
-        except ChildFailed:
-            run.raise_if_cancelled()  # then that is why it died
-            raise
+        except ChildFailed as death:
+            if run.cause is None:
+                raise
+            run.cause.add_note(str(death))
+            raise run.cause from None  # that is why it died
         finally:
             run.when_cancelled(None)
             for timer in timers:
@@ -93,9 +95,10 @@ def _raise(ending: Ending, cause: Cancelled | None) -> None:
     """What the body raised, as far as it can be raised here."""
     if ending.kind is None:
         return
-    raised = ending.cause
-    if raised is not None:
-        raise cause if type(cause) is type(raised) else raised
-    failure = ChildFailed(f"{ending.kind}: {ending.text}" if ending.text else ending.kind, ending.kind)
-    failure.add_note(f"in its child process:\n{ending.trace}")
-    raise failure
+    raised: Exception | Cancelled | None = ending.cause
+    if raised is None:
+        raised = ChildFailed(f"{ending.kind}: {ending.text}" if ending.text else ending.kind, ending.kind)
+    elif cause is not None and type(cause) is type(raised):
+        raised = cause
+    raised.add_note(f"in its child process:\n{ending.trace}")
+    raise raised
