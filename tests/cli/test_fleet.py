@@ -229,7 +229,7 @@ def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out()
         *["2027-03-01", "12:00:00Z"],
         *["2027-03-01", "13:00:00Z"],
     ]
-    assert lines[7].split() == ["web-2", *["2027-03-01", "12:00:00Z"] * 2]
+    assert lines[7].split() == ["web-2", "2027-03-01", "11:59:00Z", "2027-03-01", "12:00:00Z"]
     assert [line.split() for line in lines if line.startswith("asleep")] == [["asleep", "resumed", "-"]]
     assert sum(line.startswith("new-") for line in lines) == 20
     assert "and 5 more: --json tells all" in lines
