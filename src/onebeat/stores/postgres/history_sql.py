@@ -61,36 +61,44 @@ SELECT coalesce(json_agg(json_build_array({columns})
   FROM found
 """
 )
-# Ends of pauses are told in UTC: far enough ahead they lie in a year that only UTC still counts.
-_COVERS = """pause.app = job.app AND (pause.scope = 'job' AND pause.name = job.job_id
-                                 OR pause.scope = 'prefix' AND starts_with(job.job_id, pause.name))"""
+# Ends of pauses are told in UTC: far enough ahead they lie in a year that only UTC still counts. A job's own
+# pause is one row, found by its key; those of prefixes are few, and every job is held against each of them.
 JOBS = (
     _ASKED
-    + f"""
+    + """
 , job AS (
     SELECT job.*, job.released_at IS NULL AND job.lease_until > clock_timestamp()
-                  AND NOT EXISTS (SELECT FROM {{replicas}} AS replica
+                  AND NOT EXISTS (SELECT FROM {replicas} AS replica
                                    WHERE replica.app = job.app AND replica.replica_id = job.holder
                                      AND replica.dead_at IS NOT NULL) AS blocked
-      FROM {{jobs}} AS job
+      FROM {jobs} AS job
      WHERE job.app = (SELECT ask->>'app' FROM asked)
        AND job.job_id >= (SELECT ask->>'first' FROM asked) AND job.job_id <= (SELECT ask->>'last' FROM asked)
        AND job.job_id > (SELECT ask->>'after' FROM asked)
      ORDER BY job.job_id COLLATE "C"
      LIMIT (SELECT (ask->>'limit')::int FROM asked)
+), paused AS MATERIALIZED (
+    SELECT scope, name, until, until > clock_timestamp() AS lasts
+      FROM {pauses}
+     WHERE app = (SELECT ask->>'app' FROM asked)
+), wide AS MATERIALIZED (
+    SELECT name, until, lasts FROM paused WHERE scope = 'prefix'
 )
 SELECT coalesce(json_agg(json_build_array(
            job_id, schedule, watermark, first_seen,
-           greatest(changed_at, (SELECT max(until) FROM {{pauses}} AS pause
-                                  WHERE {_COVERS} AND until <= clock_timestamp())),
-           CASE WHEN blocked THEN coalesce((SELECT claimed_by FROM {{ticks}} AS tick
+           greatest(changed_at, CASE WHEN NOT own.lasts THEN own.until END, wider.ended),
+           CASE WHEN blocked THEN coalesce((SELECT claimed_by FROM {ticks} AS tick
                                              WHERE tick.app = job.app AND tick.job_id = job.job_id
                                                AND tick.scheduled_at = job.claimed_tick), holder) END,
            CASE WHEN blocked THEN lease_until END,
-           (SELECT max(until) AT TIME ZONE 'UTC' FROM {{pauses}} AS pause
-             WHERE {_COVERS} AND until > clock_timestamp()),
+           greatest(CASE WHEN own.lasts THEN own.until END, wider.lasting) AT TIME ZONE 'UTC',
            last_verdict, last_success_at, failures) ORDER BY job_id COLLATE "C"), '[]')::text
   FROM job
+  LEFT JOIN paused AS own ON own.scope = 'job' AND own.name = job.job_id
+  LEFT JOIN LATERAL (SELECT max(until) FILTER (WHERE NOT lasts) AS ended,
+                            max(until) FILTER (WHERE lasts) AS lasting
+                       FROM wide
+                      WHERE starts_with(job.job_id, wide.name)) AS wider ON true
 """
 )
 REPLICAS = (
