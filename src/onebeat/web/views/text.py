@@ -6,7 +6,10 @@ _ERROR_LINE = 200
 
 
 def shown(text: str) -> str:
-    """*text* in one line. What turns the direction of text, hides, or is no character is spelled out."""
+    """*text* in one line. What turns the direction of text, hides, or is no character is spelled out; spaces
+    that are all there is are drawn, for a link or a heading must have a name."""
+    if text and not text.strip(" "):
+        return "␣" * len(text)
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
