@@ -87,7 +87,7 @@ def test_each_filter_of_the_history_shows_its_ticks_only(onebeat: Onebeat, url: 
 def test_the_history_tells_the_errors_of_what_failed_and_how_to_go_on(onebeat: Onebeat, url: str) -> None:
     lines = onebeat("history", url).lines
     assert [line.split()[3] for line in lines[1:4]] == ["running", "ran", "failed"]
-    assert lines[4:] == ["report: no paper"]
+    assert lines[4:] == [f"report of {' '.join(lines[3].split()[1:3])}: no paper"]
     assert onebeat("history", url, "--limit", "2").lines[-1].startswith("more with --after ")
 
 

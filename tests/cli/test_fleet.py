@@ -111,7 +111,7 @@ def test_a_fleet_is_paused_resumed_triggered_and_cancelled(onebeat: Onebeat, url
     assert onebeat("pause", url, "--all").lines == ["paused the whole app"]
     assert onebeat("resume", url, "--all").code == 0
     assert onebeat("trigger", url, "report").lines[0].startswith("triggered report, ")
-    assert onebeat("cancel", url, "report").lines[0].startswith("cancelled report of ")
+    assert onebeat("cancel", url, "report").lines[0].startswith("asked to cancel report of ")
     assert onebeat("cancel", url, "report").lines == ["report: nothing runs"]
 
 
@@ -217,7 +217,7 @@ def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out()
     lines = list(told_lines(Fleet(NOON, (dead, left), (asleep, awake, *untried), (running,)), UTC))
     assert lines[:2] == [
         "not well: no replica lives; 1 of 27 jobs fail",
-        "0 replicas live, 1 died of late; 27 jobs, 1 running, 1 paused",
+        "0 replicas alive, 1 died of late; 27 jobs, 1 running, 1 paused",
     ]
     heads = [line.split("  ")[0] for before, line in pairwise(lines) if not before]
     assert heads == ["failing", "dead", "paused", "never succeeded", "job"]
@@ -229,8 +229,10 @@ def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out()
         *["2027-03-01", "12:00:00Z"],
         *["2027-03-01", "13:00:00Z"],
     ]
-    assert lines[7].split() == ["web-2", "2027-03-01", "11:59:00Z", "2027-03-01", "12:00:00Z"]
-    assert [line.split() for line in lines if line.startswith("asleep")] == [["asleep", "resumed", "-"]]
+    assert lines[7].split() == ["web-2", "1", "2027-03-01", "11:59:00Z", "2027-03-01", "12:00:00Z"]
+    assert [line.split() for line in lines if line.startswith("asleep")] == [
+        ["asleep", "it", "is", "resumed", "-"]
+    ]
     assert sum(line.startswith("new-") for line in lines) == 20
     assert "and 5 more: --json tells all" in lines
     assert lines[-1].split()[:4] == ["report", "2027-03-01", "12:00:00Z", "running"]
@@ -240,6 +242,6 @@ def test_status_tells_the_dead_the_paused_the_untried_and_how_many_it_left_out()
 def test_a_replica_that_left_is_not_told_as_dead() -> None:
     row = ReplicaState("id", "web-3", "1", "2026a", 1, NOON, NOON, NOON, NOON, 0.0, {})
     later = NOON + timedelta(seconds=5)
-    assert cells(row, later, UTC)[2].startswith("left")
-    assert cells(replace(row, beat_at=NOON - timedelta(minutes=1)), later, UTC)[2].startswith("dead")
-    assert cells(replace(row, dead_at=None), later, UTC)[2].endswith("ago")
+    assert cells(row, later, UTC)[3].startswith("left")
+    assert cells(replace(row, beat_at=NOON - timedelta(minutes=1)), later, UTC)[3].startswith("dead")
+    assert cells(replace(row, dead_at=None), later, UTC)[3].endswith("ago")

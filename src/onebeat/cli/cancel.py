@@ -49,6 +49,6 @@ def command(
     asking = store.cancel(job_id, app=checked_app(app), by=by, reason=reason, scheduled_at=moment)
     ticks = asked(store, asking)
     for tick in ticks:
-        click.echo(f"cancelled {plain(job_id)} of {instant(tick.scheduled_at, shown_in)}")
+        click.echo(f"asked to cancel {plain(job_id)} of {instant(tick.scheduled_at, shown_in)}")
     if not ticks:
         click.echo(f"{plain(job_id)}: nothing runs")

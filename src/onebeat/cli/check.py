@@ -18,6 +18,7 @@ from onebeat.clock import SystemClock
 from onebeat.engine.job import Job
 from onebeat.insight.forecast import MOST_INSTANTS, Forecast, TooMany, forecast
 from onebeat.insight.words import instant
+from onebeat.observers.records import counted
 from onebeat.schedules.dues import due_after
 
 
@@ -66,7 +67,8 @@ def command(
     else:
         for one in found:
             click.echo(plain(f"{one.level}: {one.what}", 400))
-        click.echo(f"{len(jobs)} jobs, {sum(one.level == 'problem' for one in found)} problems")
+        bad = sum(one.level == "problem" for one in found)
+        click.echo(f"{counted(len(jobs), 'job')}, {counted(bad, 'problem')}")
     context.exit(1 if any(one.level == "problem" for one in found) else 0)
 
 

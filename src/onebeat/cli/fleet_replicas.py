@@ -14,7 +14,7 @@ from onebeat.drift import disagreements
 from onebeat.history import ReplicaState
 from onebeat.insight.words import instant, span
 
-_HEADINGS = ("replica", "since", "last beat", "skew", "jobs", "version")
+_HEADINGS = ("replica", "pid", "since", "last beat", "skew", "jobs", "version")
 
 
 @click.command("replicas")
@@ -54,4 +54,5 @@ def cells(replica: ReplicaState, now: datetime, shown_in: tzinfo) -> list[str]:
     elif replica.dead_at is not None:
         beat = f"dead {span((now - replica.dead_at).total_seconds())}"
     since = instant(replica.started_at, shown_in)
-    return [replica.label, since, beat, f"{replica.skew:+.2f}s", str(len(replica.jobs)), replica.version]
+    lead, jobs = f"{replica.skew:+.2f}s", str(len(replica.jobs))
+    return [replica.label, str(replica.pid), since, beat, lead, jobs, replica.version]

@@ -19,7 +19,7 @@ from onebeat.cli.lines import TICK_HEADINGS, as_json, in_json, plain, table, tic
 from onebeat.cli.targets import asked
 from onebeat.clock import SystemClock
 from onebeat.history import MOST_ROWS, Page, TickFilter, TickRecord
-from onebeat.insight.words import said
+from onebeat.insight.words import instant, said
 from onebeat.model import Verdict, checked_name
 
 
@@ -92,7 +92,8 @@ def command(
         click.echo(line)
     for row in page.rows:
         if row.note and row.verdict in (Verdict.FAILED, Verdict.TIMED_OUT):
-            click.echo(plain(f"{row.tick.job_id}: {said(row.note)}"))
+            tick = f"{row.tick.job_id} of {instant(row.tick.scheduled_at, shown_in)}"
+            click.echo(plain(f"{tick}: {said(row.note)}", 160))
     if page.next is not None:
         click.echo(f"more with --after {page.next}")
 

@@ -20,6 +20,7 @@ from onebeat.history import END_OF_TIME, JobState
 from onebeat.insight.upcoming import next_of
 from onebeat.insight.wellness import Fleet, fleet_of
 from onebeat.insight.words import instant
+from onebeat.observers.records import counted
 
 _MOST_SHOWN = 20
 
@@ -74,8 +75,8 @@ def told_lines(fleet: Fleet, shown_in: tzinfo) -> Iterator[str]:
     state = f"not well: {'; '.join(fleet.troubles)}" if fleet.troubles else "well"
     yield plain(state, 400)
     yield (
-        f"{len(fleet.living)} replicas live, {len(fleet.dead)} died of late; {len(fleet.jobs)} jobs,"
-        f" {len(fleet.running)} running, {len(fleet.paused)} paused"
+        f"{counted(len(fleet.living), 'replica')} alive, {len(fleet.dead)} died of late;"
+        f" {counted(len(fleet.jobs), 'job')}, {len(fleet.running)} running, {len(fleet.paused)} paused"
     )
     yield from _section(
         ("failing", "in a row", "last", "last success", "next"),
@@ -91,15 +92,20 @@ def told_lines(fleet: Fleet, shown_in: tzinfo) -> Iterator[str]:
         ],
     )
     yield from _section(
-        ("dead", "last beat", "declared"),
+        ("dead", "pid", "last beat", "declared"),
         [
-            (replica.label, instant(replica.beat_at, shown_in), instant(replica.dead_at, shown_in))
+            (
+                replica.label,
+                str(replica.pid),
+                instant(replica.beat_at, shown_in),
+                instant(replica.dead_at, shown_in),
+            )
             for replica in fleet.dead
         ],
     )
     yield from _section(
-        ("silent", "last beat"),
-        [(replica.label, instant(replica.beat_at, shown_in)) for replica in fleet.silent],
+        ("silent", "pid", "last beat"),
+        [(replica.label, str(replica.pid), instant(replica.beat_at, shown_in)) for replica in fleet.silent],
     )
     yield from _section(
         ("paused", "until", "next"),
@@ -129,4 +135,4 @@ def _section(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator
 
 
 def _end(job: JobState, shown_in: tzinfo) -> str:
-    return "resumed" if job.paused_until == END_OF_TIME else instant(job.paused_until, shown_in)
+    return "it is resumed" if job.paused_until == END_OF_TIME else instant(job.paused_until, shown_in)
