@@ -12,7 +12,9 @@ from onebeat.fleet import Facts, Registration
 from onebeat.model import Bid, Record, Release, Replica, Tick, Verdict
 from onebeat.web import dashboard
 
+# Markup, quotes, an entity, and a sign that turns the direction of text.
 HOSTILE = "<script>alert('1')</script>\" onload=\"x&amp; ‮ 日本"
+HOSTILE_AS_SHOWN = "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34; onload=&#34;x&amp;amp; \\u202e 日本"
 APP = "shop"
 
 

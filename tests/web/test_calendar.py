@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from html import escape
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -21,7 +20,7 @@ from onebeat.web.views.load import load_of
 from onebeat.web.views.local_days import days_from, local_day
 from onebeat.web.views.past import NOT_WELL, concerned, past_of, span_of
 from onebeat.web.views.plan import plan_of
-from tests.web.fleet_rows import APP, HOSTILE, join, run, tell, visitor
+from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, run, tell, visitor
 from tests.web.rows import job, tick
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -140,7 +139,7 @@ async def test_the_page_shows_what_is_to_come_and_what_was() -> None:
         tomorrow = (await client.get("/calendar", params={"day": "2027-03-28"})).text
         that_day = (await client.get("/calendar", params={"was": "2027-03-26", "hour": "7"})).text
     assert HOSTILE not in page
-    assert escape(HOSTILE).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in page
+    assert HOSTILE_AS_SHOWN in page
     assert f"/job?{urlencode({'id': HOSTILE})}" in page
     assert "1 job whose schedule is known to its replicas alone" in page
     assert "By minute: Sat 2027-03-27" in page

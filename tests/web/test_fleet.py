@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from onebeat.testing import FakeClock
 from onebeat.web import dashboard
 from onebeat.web.pages import fleet as fleet_page
 from onebeat.web.views.fleet import fleet_view, level_mark, worst
-from tests.web.fleet_rows import APP, HOSTILE, join, known, run, visitor
+from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, known, run, visitor
 from tests.web.rows import NOON, replica, tick
 
 
@@ -95,10 +94,9 @@ async def filled(store: Any) -> None:
 
 
 def shows(page: str) -> None:
-    shown = escape(HOSTILE.replace("‮", "\\u202e")).replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
     assert HOSTILE not in page
     assert "‮" not in page
-    assert page.count(f"<bdi>{shown}</bdi>") >= 5  # label, version, runs now, running now, on
+    assert page.count(f"<bdi>{HOSTILE_AS_SHOWN}</bdi>") >= 5  # label, version, runs now, running now, on
     assert "2 living, 1 left" in page
     assert "1 tick runs now" in page
     assert "pid 4711" in page

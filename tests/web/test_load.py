@@ -122,7 +122,7 @@ def test_the_busiest_minutes_are_named_with_their_jobs() -> None:
     found = load(*jobs, job("steady", repr(every(seconds=30))))
     first, second, *_ = busiest(found, found.days[0])
     assert (first.minute, first.ticks, first.jobs) == (minute_of(MIDNIGHT + timedelta(hours=3)), 14, 13)
-    assert first.some == tuple(f"nightly-{number:02}" for number in range(10))
+    assert first.some == tuple(f"nightly-{number:02}" for number in range(5))
     assert first.stampede
     assert not second.stampede
     assert second.some == ("steady",)

@@ -15,7 +15,7 @@ from onebeat.web.rendering import page as drawn
 from onebeat.web.settings import Settings
 from onebeat.web.views.calendar import HOURS
 from onebeat.web.views.local_days import instant_of, local_day, minute_of
-from onebeat.web.views.past import NOT_WELL, concerned, span_of
+from onebeat.web.views.past import NOT_WELL, concerned, heads, span_of
 
 
 async def page(request: Request) -> HTMLResponse:
@@ -34,7 +34,7 @@ async def page(request: Request) -> HTMLResponse:
         counted_until=instant_of(outlook.load.until),
         minutes=minutes,
         past=past,
-        not_well=NOT_WELL,
+        heads=heads(),
         hours=HOURS,
         days=DAYS,
         was=was.isoformat() if was else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import groupby
 
-from onebeat.web.views.heat import Scale, scale_to, short
+from onebeat.web.views.heat import Scale, scale_of, short
 from onebeat.web.views.load import Busy, Load, busiest
 from onebeat.web.views.local_days import LocalDay, LocalHour, hours_of, instant_of
 
@@ -92,22 +92,21 @@ def outlook_of(load: Load, zone: tzinfo) -> Outlook:
     """All days of *load*, by hour."""
     hours = {day: hours_of(day, zone) for day in load.days}
     counts = {day: _by_hour(those, load) for day, those in hours.items()}
-    scale = scale_to(max((count for those in counts.values() for count in those.values()), default=0))
+    scale = scale_of(count for those in counts.values() for count in those.values())
     rows = tuple(_day_row(day, hours[day], counts[day], load, scale, zone) for day in load.days)
     return Outlook(load, rows, scale)
 
 
 def minute_map_of(load: Load, day: LocalDay, zone: tzinfo) -> MinuteMap:
     """One of its days, by minute."""
-    most = max((load.ticks.get(minute, 0) for minute in range(day.start, day.end)), default=0)
-    scale = scale_to(most)
+    scale = scale_of(load.ticks.get(minute, 0) for minute in range(day.start, day.end))
     return MinuteMap(
         iso=day.date.isoformat(),
         name=name_of(day),
         note=_note(day, load),
         rows=tuple(_hour_row(hour, load, scale) for hour in hours_of(day, zone)),
         scale=scale,
-        busiest=tuple((_wall(busy.minute, zone), busy) for busy in busiest(load, day)),
+        busiest=tuple((_wall(busy.minute, day, zone), busy) for busy in busiest(load, day)),
     )
 
 
@@ -149,7 +148,7 @@ def _day_row(
         name=name_of(day),
         note=_note(day, load),
         ticks=counts.total(),
-        peak="–" if peak is None else f"{load.ticks[peak]:,} at {_wall(peak, zone)}",
+        peak="–" if peak is None else f"{load.ticks[peak]:,} at {_wall(peak, day, zone)}",
         cells=cells_of(counts, scale, kind),
     )
 
@@ -178,5 +177,7 @@ def _hour_row(hour: LocalHour, load: Load, scale: Scale) -> HourRow:
     return HourRow(hour.label, tuple(stretches), sum(counts), peak)
 
 
-def _wall(minute: int, zone: tzinfo) -> str:
-    return instant_of(minute).astimezone(zone).strftime("%H:%M %Z")
+def _wall(minute: int, day: LocalDay, zone: tzinfo) -> str:
+    """Where clocks change that day, it says which time it is."""
+    wall = instant_of(minute).astimezone(zone)
+    return wall.strftime("%H:%M %Z" if day.length else "%H:%M")

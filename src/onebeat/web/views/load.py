@@ -18,8 +18,8 @@ MOST_STEPS = 500_000
 """Instants, of all different schedules together, that are looked at: a few seconds' work at most."""
 
 _A_STAMPEDE = 10
-_OUTSTANDING = 3
-_MOST_NAMED = 10
+_OUTSTANDING = 2
+_MOST_NAMED = 5
 _HOUR = 60
 _INSTANT = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)

@@ -11,10 +11,18 @@ from operator import attrgetter
 from onebeat.history import Tally, TickRecord
 from onebeat.model import Verdict
 from onebeat.web.views.calendar import Cell, cells_of, name_of
-from onebeat.web.views.heat import Scale, scale_to
+from onebeat.web.views.heat import Scale, scale_of
 from onebeat.web.views.local_days import LocalDay, hours_of, instant_of
+from onebeat.web.views.words import Mark, mark
 
-NOT_WELL = (Verdict.FAILED, Verdict.TIMED_OUT, Verdict.LOST, Verdict.MISSED, Verdict.CLAIM_ERROR)
+_HEADS = {
+    Verdict.FAILED: "failed",
+    Verdict.TIMED_OUT: "timed out",
+    Verdict.LOST: "lost",
+    Verdict.MISSED: "missed",
+    Verdict.CLAIM_ERROR: "unclaimed",
+}
+NOT_WELL = tuple(_HEADS)
 """What ended badly, or never began although it should have."""
 
 
@@ -58,6 +66,11 @@ class Concerned:
         return sum(count for _, count in self.counts)
 
 
+def heads() -> tuple[tuple[Mark, str], ...]:
+    """Over the columns of NOT_WELL: a sign, and a word that is no longer than it has to be."""
+    return tuple((mark(verdict), word) for verdict, word in _HEADS.items())
+
+
 def past_of(tallies: Iterable[Tally], days: Sequence[LocalDay], zone: tzinfo) -> Past:
     """*days* with what *tallies* tell of each; an hour of theirs belongs to the day in which it begins."""
     verdicts: dict[str, Counter[Verdict]] = defaultdict(Counter)
@@ -66,7 +79,7 @@ def past_of(tallies: Iterable[Tally], days: Sequence[LocalDay], zone: tzinfo) ->
         wall = since.astimezone(zone)
         verdicts[wall.date().isoformat()][verdict] += count
         hours[wall.date().isoformat()][wall.hour] += count
-    scale = scale_to(max((count for those in hours.values() for count in those.values()), default=0))
+    scale = scale_of(count for those in hours.values() for count in those.values())
     rows = [
         PastRow(
             iso=(iso := day.date.isoformat()),
