@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -72,12 +71,11 @@ async def _drawn(reader: Reader, ask: JobAsk, now: datetime) -> tuple[Window, tu
         rows = await _ticks(reader, TickFilter(job_id=ask.job_id), ask.last)
         return window_around(rows, now), rows, False
     window = window_back(SPANS[ask.over], now)
-    which = TickFilter(job_id=ask.job_id, since=window.since, until=window.until)
-    rows = await _ticks(reader, which, MOST_DRAWN + 1)
+    rows = await _ticks(reader, TickFilter(job_id=ask.job_id, since=window.since), MOST_DRAWN + 1)
     if len(rows) > MOST_DRAWN:
         rows = rows[:MOST_DRAWN]
         return window_around(rows, now), rows, True
-    before = await _ticks(reader, replace(which, since=None, until=window.since), _MOST_BEFORE)
+    before = await _ticks(reader, TickFilter(job_id=ask.job_id, until=window.since), _MOST_BEFORE)
     return window, (*rows, *still_going(before, window.since, now)), False
 
 
