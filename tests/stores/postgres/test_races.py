@@ -141,7 +141,7 @@ async def test_a_token_asked_again_while_it_is_in_flight_is_told_its_win(
     assert row == (answer.fence, INSTANT, lease and True)
 
 
-@pytest.mark.parametrize("level", ["read committed", "serializable"])
+@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
 async def test_who_waits_while_an_earlier_tick_is_claimed_hears_that_it_is_running(
     postgres: Postgres, level: str
 ) -> None:
