@@ -111,12 +111,14 @@ def test_runs_one_after_the_other_share_a_row() -> None:
 
 
 def test_each_verdict_is_told_without_colour() -> None:
-    """By a sign, and of a bar too thin for it by a pattern: no two kinds look alike."""
+    """By a sign; and of a bar too thin for it by a pattern and its height: no two kinds look alike."""
     rows = [tick("job", NOON + n * 5 * MINUTE, verdict=verdict) for n, verdict in enumerate(Verdict)]
     line = drawn(*rows, tick("job", NOON + 55 * MINUTE))
     assert len({mark.sign for mark in line.legend}) == len(Verdict) + 1
     patterns = {bar.mark.kind: bar.pattern for bar in line.bars if bar.mark.kind != "missed"}
     assert len(set(patterns.values())) == len(patterns)
+    slim = {bar.mark.word for bar in line.bars if bar.height == min(bar.height for bar in line.bars)}
+    assert slim == {"ran"}
 
 
 def test_what_nobody_ran_lies_in_a_lane_of_its_own_in_place() -> None:

@@ -62,6 +62,15 @@ async def _first(history: RunHistory, which: TickFilter, app: str, order: Order)
 
 def explained(known: Known, shown_in: tzinfo = UTC) -> Iterator[str]:
     """In sentences, the first of which is the answer."""
+    yield from became(known, shown_in)
+    if known.record is not None and known.record.note:
+        yield f"Noted: {said(known.record.note)}"
+    if known.record is not None and known.record.trace_id:
+        yield f"Its trace is {known.record.trace_id}."
+
+
+def became(known: Known, shown_in: tzinfo = UTC) -> Iterator[str]:
+    """The same, but for what is noted and the trace: for whoever shows those in full."""
     if known.record is not None:
         yield from _of_record(known.record, shown_in)
     else:
@@ -87,10 +96,6 @@ def _of_record(record: TickRecord, shown_in: tzinfo) -> Iterator[str]:
         yield f"It began at {at}, {late} after its instant, and took {took}."
     elif record.claimed_at is not None:
         yield f"It was claimed at {instant(record.claimed_at, shown_in)}."
-    if record.note:
-        yield f"Noted: {said(record.note)}"
-    if record.trace_id:
-        yield f"Its trace is {record.trace_id}."
     if record.provisional and record.verdict not in (None, Verdict.MISSED):
         yield "Whoever claims it after all replaces that."
 

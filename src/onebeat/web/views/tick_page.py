@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from onebeat.history import TickRecord
-from onebeat.insight.why import Known, explained
+from onebeat.insight.why import Known, became
 from onebeat.web.views.addresses import job_path, tick_path, trace_address
 from onebeat.web.views.text import block, shown
 from onebeat.web.views.tick_words import UNKNOWN, mark_of
@@ -35,7 +35,7 @@ class TickPage:
 
 def tick_page(known: Known, trace_url: str | None, shown_in: tzinfo) -> TickPage:
     record, tick = known.record, known.tick
-    answer, *sentences = map(shown, explained(known, shown_in))
+    answer, *sentences = map(shown, became(known, shown_in))
     return TickPage(
         job=shown(tick.job_id),
         job_path=job_path(tick.job_id),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from onebeat.history import TickRecord
-from onebeat.model import Tick
+from onebeat.model import Tick, Verdict
 from onebeat.web.views.addresses import tick_path
 from onebeat.web.views.text import cut
 from onebeat.web.views.tick_words import UNCLAIMED, brief, mark_of
@@ -150,7 +150,8 @@ def end_of(record: TickRecord, now: datetime) -> datetime:
 def _bar(record: TickRecord, window: Window, y: float) -> Bar:
     x = min(window.x(begin_of(record)), RIGHT - _THINNEST)
     width = max(round(window.x(end_of(record, window.now)) - x, 1), _THINNEST)
-    return Bar(x, y + 2, width, ROW - 4, mark_of(record), brief(record), tick_path(record.tick))
+    inset = 5 if record.verdict is Verdict.RAN else 2  # what did not end well stands out, however thin it is
+    return Bar(x, y + inset, width, ROW - 2 * inset, mark_of(record), brief(record), tick_path(record.tick))
 
 
 def _signs(
