@@ -43,6 +43,13 @@ def test_each_day_has_its_ticks_by_the_hours_of_its_wall_clock() -> None:
     assert (usual.ticks, usual.note) == (24, "")
 
 
+def test_a_day_with_a_stampede_says_so() -> None:
+    nightly = [repr(cron("0 3 * * 1", tz="Europe/Berlin"))] * 10
+    assert [(row.peak, row.stampede) for row in outlook(*nightly, repr(every(hours=1))).rows] == [
+        ("1 at 08:00", False), ("1 at 00:00 CET", False), ("11 at 03:00", True),
+    ]  # fmt: skip
+
+
 def test_an_hour_that_comes_twice_has_the_ticks_of_both() -> None:
     """S-DST: 25 hours."""
     since = datetime(2027, 10, 30, 22, tzinfo=UTC)

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from itertools import groupby
 
 from onebeat.web.views.heat import Scale, scale_of, short
-from onebeat.web.views.load import Busy, Load, busiest
+from onebeat.web.views.load import Busy, Load, busiest, peak
 from onebeat.web.views.local_days import LocalDay, LocalHour, hours_of, instant_of
 
 HOURS = range(24)
@@ -29,14 +29,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class DayRow:
-    """One day: `note` where it is not like others, `cells` by the hours of the wall clock; an hour that comes
-    twice has the ticks of both."""
+    """One day: `note` where it is not like others, `peak` its busiest minute, `cells` by the hours of the
+    wall clock; an hour that comes twice has the ticks of both."""
 
     iso: str
     name: str
     note: str
     ticks: int
     peak: str
+    stampede: bool
     cells: tuple[Cell, ...]
 
 
@@ -141,14 +142,14 @@ def _day_row(
             return PAST
         return UNKNOWN if end > load.until else ""
 
-    minutes = [minute for minute in range(day.start, day.end) if load.ticks.get(minute)]
-    peak = max(minutes, key=lambda minute: (load.ticks[minute], -minute), default=None)
+    busy = peak(load, day)
     return DayRow(
         iso=day.date.isoformat(),
         name=name_of(day),
         note=_note(day, load),
         ticks=counts.total(),
-        peak="–" if peak is None else f"{load.ticks[peak]:,} at {_wall(peak, day, zone)}",
+        peak="–" if busy is None else f"{load.ticks[busy[0]]:,} at {_wall(busy[0], day, zone)}",
+        stampede=busy is not None and busy[1],
         cells=cells_of(counts, scale, kind),
     )
 

@@ -78,19 +78,36 @@ def load_of(plan: Plan, days: Sequence[LocalDay], now: datetime, *, most: int = 
 
 def busiest(load: Load, day: LocalDay, *, count: int = 5) -> tuple[Busy, ...]:
     """The minutes of *day* with the most ticks, the busiest first."""
-    minutes = range(max(day.start, load.since), min(day.end, load.until))
-    busy = [minute for minute in minutes if load.ticks.get(minute)]
-    average = sum(load.jobs[minute] for minute in busy) / max(1, len(minutes))
+    threshold = _threshold(load, day)
     return tuple(
         Busy(
             minute=minute,
             ticks=load.ticks[minute],
             jobs=load.jobs[minute],
             some=_some(load.plan.groups, minute),
-            stampede=load.jobs[minute] >= max(_A_STAMPEDE, _OUTSTANDING * average),
+            stampede=load.jobs[minute] >= threshold,
         )
-        for minute in nsmallest(count, busy, key=lambda each: (-load.ticks[each], each))
+        for minute in nsmallest(count, _busy(load, day), key=lambda each: (-load.ticks[each], each))
     )
+
+
+def peak(load: Load, day: LocalDay) -> tuple[int, bool] | None:
+    """The busiest minute of *day*, and whether it is a stampede; None where nothing is due."""
+    minute = max(_busy(load, day), key=lambda each: (load.ticks[each], -each), default=None)
+    if minute is None:
+        return None
+    return minute, load.jobs[minute] >= _threshold(load, day)
+
+
+def _busy(load: Load, day: LocalDay) -> list[int]:
+    return [minute for minute in range(day.start, day.end) if load.ticks.get(minute)]
+
+
+def _threshold(load: Load, day: LocalDay) -> float:
+    """From how many jobs on a minute is a stampede: many, and above the average of what was counted."""
+    counted = min(day.end, load.until) - max(day.start, load.since)
+    average = sum(load.jobs[minute] for minute in _busy(load, day)) / max(1, counted)
+    return max(_A_STAMPEDE, _OUTSTANDING * average)
 
 
 def _ends(days: Sequence[LocalDay], since: int) -> Iterator[int]:
