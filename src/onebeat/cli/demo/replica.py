@@ -17,6 +17,7 @@ from onebeat.events import Event, RunStarted, SchedulerStarted, TickEnded
 from onebeat.model import Tick
 
 _SHUTDOWN_TIMEOUT = 4
+_TTL = 6  # short: that a replica is dead, and what it lost, is to be seen before the demo ends
 
 
 def serve(folder: Path, label: str) -> None:
@@ -27,6 +28,7 @@ def serve(folder: Path, label: str) -> None:
         f"sqlite:///{folder / 'claims.db'}",
         app="demo",
         replica=label,
+        ttl=_TTL,
         lease_margin=LEASE_MARGIN,
         shutdown_timeout=_SHUTDOWN_TIMEOUT,
         observers=[tell],
