@@ -17,7 +17,7 @@ from onebeat.events import Event, RunStarted, SchedulerStarted, TickEnded
 from onebeat.model import Tick
 
 _SHUTDOWN_TIMEOUT = 4
-_TTL = 6  # short: that a replica is dead, and what it lost, is to be seen before the demo ends
+_TTL = 10  # short: that a replica is dead, and what it lost, is to be seen before the demo ends
 
 
 def serve(folder: Path, label: str) -> None:
