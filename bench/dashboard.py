@@ -83,6 +83,13 @@ def first_bytes(url: str) -> bool:
     return good & told(f"{_PAUSES}, {_PAUSE:g} s apart", after_pauses, _FIRST_BYTE)
 
 
+def others(url: str) -> None:
+    """The other pages, which have no bar: the first time, and then."""
+    for path in ("/job?id=team+7%2Fjob+00007", "/calendar", "/fleet", "/audit"):
+        told(f"{path}, the first time", [Visit(url, path).first], None)
+        told(f"{path}, then", [Visit(url, path).first for _ in range(_ROUNDS)], None)
+
+
 def size(url: str) -> bool:
     page = Visit(url, "/").text
     linked = [Visit(url, path).text for path in _LINKED.findall(page)]
@@ -108,6 +115,7 @@ def main() -> int:
     with Postgres() as postgres:
         with served(postgres, jobs=1_000, each=1_000) as url:
             good = first_bytes(url) & size(url)
+            others(url)
         with served(postgres, jobs=10_000, each=20) as url:
             crowd(url)
     return 0 if good else 1
