@@ -152,6 +152,8 @@ def test_what_goes_on_into_the_window_is_told_from_what_ended_before_it() -> Non
     missed = replace(early, replica=None, verdict=Verdict.MISSED)
     assert still_going([early, late, running, missed], NOON, NOON) == [late]
     assert still_going([running], NOON, NOON + MINUTE) == [running]
+    skewed = replace(early, started_at=NOON + MINUTE)
+    assert still_going([skewed], NOON, NOON) == [skewed], "where it began is where it is drawn"
 
 
 @given(instants, st.integers(60, 10**9).map(lambda seconds: timedelta(seconds=seconds)))
