@@ -17,7 +17,7 @@ ZONES = [
     ZoneInfo(name) for name in ("UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Apia", "America/Havana")
 ]
 moments = st.integers(1_104_537_600, 2_082_758_400).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
-lengths = st.one_of(st.integers(600, 700_000), st.integers(700_000, 10**9))
+lengths = st.one_of(st.integers(20, 700), st.integers(600, 700_000), st.integers(700_000, 10**9))
 
 
 @given(moments, lengths, st.sampled_from(ZONES))
@@ -29,14 +29,16 @@ def test_steps_lie_in_the_window_in_order_and_are_few(since: datetime, length: i
     assert all(before.at < after.at for before, after in pairwise(steps))
 
 
-@given(moments, st.integers(600, 700_000), st.sampled_from(ZONES))
+@given(moments, st.integers(20, 700) | st.integers(600, 700_000), st.sampled_from(ZONES))
 def test_steps_within_days_stand_at_what_the_wall_clock_reads(
     since: datetime, length: int, zone: ZoneInfo
 ) -> None:
     for step in time_steps(since, since + timedelta(seconds=length), zone):
         wall = step.at.astimezone(zone)
-        assert wall.second == 0
-        assert step.label in (f"{wall:%H:%M}", f"{wall:%b} {wall.day}")
+        if wall.second:
+            assert step.label == f"{wall:%H:%M:%S}"
+        else:
+            assert step.label in (f"{wall:%H:%M}", f"{wall:%H:%M:%S}", f"{wall:%b} {wall.day}")
 
 
 def test_a_day_without_some_hour_has_no_step_there_and_one_that_repeats_an_hour_has_one() -> None:
@@ -59,6 +61,21 @@ def test_a_day_without_some_hour_has_no_step_there_and_one_that_repeats_an_hour_
         "03:00",
         "04:00",
         "05:00",
+    ]
+
+
+def test_of_a_few_minutes_the_seconds_are_told() -> None:
+    since = datetime(2027, 3, 1, 12, 0, 7, tzinfo=UTC)
+    labels = [step.label for step in time_steps(since, since + timedelta(seconds=40), BERLIN)]
+    assert labels == [
+        "13:00:10",
+        "13:00:15",
+        "13:00:20",
+        "13:00:25",
+        "13:00:30",
+        "13:00:35",
+        "13:00:40",
+        "13:00:45",
     ]
 
 

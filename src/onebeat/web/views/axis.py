@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 _A_DAY = timedelta(days=1)
 _WITHIN_A_DAY = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200)
+_WITHIN_A_MINUTE = (5, 10, 15, 30)
 _IN_DAYS = (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 3_640, 36_400, 364_000)
 _LENGTHS = (
     *(size * scale for scale in (0.001, 0.01, 0.1) for size in (1, 2, 5)),
@@ -27,9 +28,12 @@ class Step(NamedTuple):
 
 
 def time_steps(since: datetime, until: datetime, zone: tzinfo, *, most: int = 8) -> tuple[Step, ...]:
-    """At round times of the wall clock of *zone* in [since, until], minutes at least: about *most* of them.
-    Of an hour that comes twice, the first counts."""
+    """At round times of the wall clock of *zone* in [since, until]: about *most* of them. Of an hour that
+    comes twice, the first counts."""
     seconds = (until - since).total_seconds()
+    for step in _WITHIN_A_MINUTE:
+        if seconds / step <= most:
+            return tuple(_seconds(since, until, zone, step))
     for step in _WITHIN_A_DAY:
         if seconds / step <= most:
             return tuple(_steps(since, until, zone, step))
@@ -55,6 +59,14 @@ def length_label(seconds: float) -> str:
         if size >= length:
             return f"{seconds / length:g} {unit}"
     return f"{seconds * 1_000:g} ms" if seconds else "0"
+
+
+def _seconds(since: datetime, until: datetime, zone: tzinfo, step: int) -> Iterator[Step]:
+    """No zone is off by less than a minute any more."""
+    first, last = -int(-since.timestamp() // step), int(until.timestamp() // step)
+    for number in range(first, last + 1):
+        at = datetime.fromtimestamp(number * step, UTC)
+        yield Step(at, f"{at.astimezone(zone):%H:%M:%S}")
 
 
 def _steps(since: datetime, until: datetime, zone: tzinfo, step: int) -> Iterator[Step]:

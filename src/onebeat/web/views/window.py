@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ WIDTH = 960
 LEFT = 168
 RIGHT = WIDTH - 14
 
-_SHORTEST = timedelta(minutes=10)
+_SHORTEST = timedelta(seconds=20)
 _LONGEST = timedelta(days=36_500)
 _MOVES = 480
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,7 +41,13 @@ def window_back(length: timedelta, now: datetime) -> Window:
 
 
 def window_around(records: Sequence[TickRecord], now: datetime) -> Window:
-    """From the oldest of these ticks up to about *now*."""
+    """From the oldest of these ticks, or a little before it, up to about *now*."""
     oldest = min((record.tick.scheduled_at for record in records), default=now)
     length = min(max(now - oldest, _SHORTEST), _LONGEST)
-    return window_back(length * 1.02, now)
+    return window_back(_rounded(length * 1.01), now)
+
+
+def _rounded(length: timedelta) -> timedelta:
+    """Up, by a thirty-second at most: it stays the same for a while as time passes."""
+    grain = timedelta(seconds=2 ** math.floor(math.log2(length.total_seconds())) / 32)
+    return -(-length // grain) * grain
