@@ -92,6 +92,11 @@ def test_what_has_run_is_told_in_every_way_that_people_ask(onebeat: Onebeat, url
     why = onebeat("why", url, "report", ran["scheduled_at"])
     assert why.lines[0] == "It ran on web-1."
     assert "triggered by ada: to see" in why.out
+    failed = next(row for row in told["rows"] if row["verdict"] == "failed")
+    why = onebeat("why", url, "broken", failed["scheduled_at"])
+    assert "Noted: ValueError: no paper\\x1b[2J" in why.lines
+    assert why.lines[-1] == "ValueError: no paper\\x1b[2J", "the end of its traceback"
+    assert "Traceback (most recent call last):" in why.lines
     assert json.loads(onebeat("replicas", url, "--json").out)["replicas"][0]["label"] == "web-1"
     assert all(len(line) <= 80 for line in onebeat("replicas", url).lines)
     assert onebeat("history", url, "--verdict", "lost").lines == [
