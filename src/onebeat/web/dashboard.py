@@ -13,13 +13,16 @@ from starlette.staticfiles import StaticFiles
 from onebeat.connect import connect
 from onebeat.errors import InvalidSetting
 from onebeat.history import history_side
-from onebeat.web.fleet_reading import FleetReader
 from onebeat.web.headers import Headers
+from onebeat.web.health import Doctor
+from onebeat.web.live import live
 from onebeat.web.outlook import Calendar
 from onebeat.web.pages import audit, calendar, fleet, job, overview, tick
 from onebeat.web.reading import Reader
+from onebeat.web.refusals import HANDLERS
 from onebeat.web.settings import Hook, checked_settings
 
+_MOVING = {"overview": overview.fragments, "job": job.fragments, "fleet": fleet.fragments}
 _STATIC = StaticFiles(packages=[("onebeat.web", "static")])
 
 
@@ -61,13 +64,15 @@ def dashboard(
             Route("/calendar", calendar.page, name="calendar"),
             Route("/fleet", fleet.page, name="fleet"),
             Route("/audit", audit.page, name="audit"),
+            *(Route(f"/live/{name}", live(fragments)) for name, fragments in _MOVING.items()),
             Mount("/static", _STATIC, name="static"),
         ],
         middleware=[Middleware(Headers)],
+        exception_handlers=HANDLERS,
         lifespan=closing,
     )
     made.state.settings = settings
     made.state.reader = Reader(found, settings.app)
-    made.state.fleet = FleetReader(made.state.reader)
+    made.state.doctor = Doctor(made.state.reader)
     made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made

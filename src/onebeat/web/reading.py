@@ -2,10 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 from onebeat.claims import ClaimStore
-from onebeat.history import MOST_ROWS, JobState, RunHistory
+from onebeat.history import JobState, Mark, RunHistory
+from onebeat.insight.upcoming import next_of
+from onebeat.insight.wellness import Fleet, fleet_of
+from onebeat.web.remembered import Remembered
+
+MARKS = 50
+"""How many of a job's newest ticks are drawn in a list of jobs."""
+
+_A_GLANCE = 2.5
+"""Seconds. Whoever watches is shown a change every three."""
+
+_MOST_SCHEDULES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The fleet at a moment, why it is not well, and which jobs run."""
+
+    fleet: Fleet
+    troubles: Sequence[str]
+    running: frozenset[str]
+
+
+class Instants:
+    """When jobs come next, remembered by schedule until that instant: most schedules are those of many jobs.
+
+    Safe in threads: at worst, two work out the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[datetime, datetime | None]] = {}
+
+    def next_of(self, job: JobState, now: datetime) -> datetime | None:
+        """As `next_of` says it."""
+        if job.schedule is None or job.paused_until is not None:
+            return next_of(job, now)
+        since, due = self._known.get(job.schedule, (None, None))
+        if since is None or now < since or (due is not None and due <= now):
+            due = next_of(job, now)
+            if len(self._known) >= _MOST_SCHEDULES:
+                self._known.clear()
+            self._known[job.schedule] = (now, due)
+        return due
 
 
 class Reader:
@@ -15,14 +60,28 @@ class Reader:
         self.store = store
         self.history = cast(RunHistory, store)
         self.app = app
+        self.instants = Instants()
+        self._overall: Remembered[Overall] = Remembered(_A_GLANCE)
+        self._marks: Remembered[Mapping[str, Sequence[Mark]]] = Remembered(_A_GLANCE)
 
-    async def jobs(self) -> list[JobState]:
-        """All of them, by id."""
-        found: list[JobState] = []
-        after = None
-        while True:
-            page = await self.history.jobs(app=self.app, limit=MOST_ROWS, after=after)
-            found += page.rows
-            if page.next is None:
-                return found
-            after = page.next
+    async def overall(self) -> Overall:
+        """The whole fleet, as it was a glance ago at most: one reading for all who look."""
+        return await self._overall.get("overall", self._read)
+
+    async def marks(self, job_ids: Sequence[str]) -> Mapping[str, Sequence[Mark]]:
+        """The newest MARKS ticks of each of these jobs, as they were a glance ago at most."""
+        if not job_ids:
+            return {}
+        return await self._marks.get(
+            tuple(job_ids), lambda: self.history.marks(job_ids, app=self.app, each=MARKS)
+        )
+
+    async def _read(self) -> Overall:
+        fleet = await fleet_of(self.history, self.app)
+        # Off the loop: with thousands of jobs on each of many replicas it takes a moment.
+        return await asyncio.to_thread(_overall_of, fleet)
+
+
+def _overall_of(fleet: Fleet) -> Overall:
+    held = {job.job_id for job in fleet.jobs if job.holder is not None}
+    return Overall(fleet, fleet.troubles, frozenset(held | {each.tick.job_id for each in fleet.running}))
