@@ -151,6 +151,8 @@ async def test_why_the_newest_ticks_did_not_run_is_said(fleet: Fleet) -> None:
     assert "ada paused job report" in why
     assert "repairs" in why
     assert "paused until resumed" in page
+    state = page.split('id="job-state"')[1].split("<dl")[0]
+    assert "ada paused job report at 2027-03-01 12:01:00Z, until resumed: repairs." in state
     assert "‖ paused then" in page
 
 
@@ -183,6 +185,24 @@ async def test_a_schedule_written_elsewhere_is_said_to_be_unreadable(fleet: Flee
     page = await fleet.page(id="own")
     assert "Tides(3)" in page
     assert "Its schedule was written elsewhere" in page
+
+
+async def test_an_ended_pause_is_not_told_of_the_job_that_stands(fleet: Fleet) -> None:
+    """F-PAUSE"""
+    until = fleet.now + MINUTE
+    await fleet.store.pause(Target.app(), app=APP, by="ada", reason="repairs", until=until)
+    assert "ada paused the whole app" in await fleet.page(id="report")
+    fleet.clock.step(2 * MINUTE)
+    assert "ada paused" not in await fleet.page(id="report")
+
+
+async def test_days_on_which_clocks_change_are_marked(fleet: Fleet) -> None:
+    """S-DST"""
+    await join(fleet.store, "web-1", {"sundays": "cron('0 3 * * 0', tz='Europe/Berlin')"})
+    page = await fleet.page(id="sundays")
+    [marked] = re.findall(r'<tr class="changes">.*?</tr>', page, re.DOTALL)
+    assert "Sun 2027-03-28 03:00:00 CEST" in marked
+    assert "⚠ clocks in Europe/Berlin go forward 1 h, from 02:00 to 03:00" in marked
 
 
 async def test_nothing_hostile_becomes_markup(fleet: Fleet) -> None:

@@ -76,7 +76,7 @@ def became(known: Known, shown_in: tzinfo = UTC) -> Iterator[str]:
     else:
         yield from _without_record(known, shown_in)
     if known.pause is not None:
-        yield _of_pause(known.pause, shown_in)
+        yield pause_in_words(known.pause, shown_in)
     if known.record is None and known.job is not None and known.job.schedule:
         yield f"Its schedule is {known.job.schedule}."
     for record, where in ((known.before, "before"), (known.after, "after")):
@@ -121,7 +121,8 @@ def _without_record(known: Known, shown_in: tzinfo) -> Iterator[str]:
         yield "Nobody has claimed it, and no later tick of the job was claimed since."
 
 
-def _of_pause(pause: AuditRecord, shown_in: tzinfo) -> str:
+def pause_in_words(pause: AuditRecord, shown_in: tzinfo) -> str:
+    """Who paused what, when, until when, and why."""
     has_end = pause.until not in (None, END_OF_TIME)
     end = f"until {instant(pause.until, shown_in)}" if has_end else "until resumed"
     return f"{pause.by} paused {pause.target} at {instant(pause.at, shown_in)}, {end}: {pause.reason}."

@@ -57,6 +57,7 @@ async def job_facts(reader: Reader, ask: JobAsk) -> JobFacts | None:
         living=len(replicas),
         having=sum(ask.job_id in replica.jobs for replica in replicas),
         pause=await _pause(reader, newest),
+        paused=await pause_at(history, Tick(job.job_id, now), app) if job.paused_until is not None else None,
     )
 
 

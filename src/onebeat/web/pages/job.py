@@ -17,7 +17,7 @@ from onebeat.web.settings import Settings
 from onebeat.web.views.axis import time_steps
 from onebeat.web.views.job_ask import job_ask
 from onebeat.web.views.job_facts import JobFacts
-from onebeat.web.views.job_state import badges, why_not
+from onebeat.web.views.job_state import badges, pause_told, why_not
 from onebeat.web.views.plots import duration, lateness, plot
 from onebeat.web.views.text import shown
 from onebeat.web.views.tick_rows import tick_rows
@@ -57,6 +57,7 @@ def _shown(facts: JobFacts, settings: Settings) -> dict[str, Any]:
         "ask": facts.ask,
         "name": shown(facts.job.job_id),
         "badges": badges(facts, settings.zone),
+        "paused": pause_told(facts, settings.zone),
         "why": why_not(facts, settings.zone),
         "next_at": facts.schedule and facts.schedule.next_after(facts.now),
         "window": window,

@@ -21,7 +21,7 @@ class JobFacts:
     says that the window is narrower than what was asked for, as more of them are not drawn. `table` is a
     page of the ticks. `unclaimed` are due, and claimed by nobody; `more_unclaimed` says that they are not
     all. `living` replicas there are, of which `having` have registered the job. `pause` is what covered the
-    newest tick, where that was paused.
+    newest tick, where that was paused, `paused` what covers the job now.
     """
 
     ask: JobAsk
@@ -39,3 +39,4 @@ class JobFacts:
     living: int
     having: int
     pause: AuditRecord | None
+    paused: AuditRecord | None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
 from onebeat.history import END_OF_TIME, TickRecord
-from onebeat.insight.why import Known, explained
+from onebeat.insight.why import Known, explained, pause_in_words
 from onebeat.insight.words import instant
 from onebeat.model import Verdict
 from onebeat.web.views.job_facts import JobFacts
@@ -40,6 +40,11 @@ def _badges(facts: JobFacts, shown_in: tzinfo) -> Iterator[Mark]:
             yield Mark(*mark(None)[:2], f"runs on {shown(record.replica or '')} since {since}")
         else:
             yield WAITING
+
+
+def pause_told(facts: JobFacts, shown_in: tzinfo) -> str | None:
+    """Who paused it, when and why, if it is paused and the audit still knows."""
+    return None if facts.paused is None else shown(pause_in_words(facts.paused, shown_in))
 
 
 def why_not(facts: JobFacts, shown_in: tzinfo) -> tuple[str, ...]:
