@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 
 from onebeat.errors import InvalidSetting
-from onebeat.insight.wellness import lives
 from onebeat.web.reading import Reader
 from onebeat.web.remembered import Remembered
 from onebeat.web.views.calendar import MinuteMap, Outlook, minute_map_of, outlook_of
@@ -52,23 +50,16 @@ class Calendar:
         return await self._past.get("past", self._look_back)
 
     async def _look_ahead(self) -> Outlook:
-        jobs = await self._reader.jobs()
-        now = instant_of(minute_of(await self._reader.history.store_time()))
-        served = await self._served(now)
+        fleet = (await self._reader.overall()).fleet
+        now = instant_of(minute_of(fleet.now))
+        living = fleet.living
+        served = {job_id for replica in living for job_id in replica.jobs} if living else None
 
         def work() -> Outlook:
             days = days_from(now.astimezone(self._zone).date(), DAYS, self._zone)
-            return outlook_of(load_of(plan_of(jobs, served, now), days, now), self._zone)
+            return outlook_of(load_of(plan_of(fleet.jobs, served, now), days, now), self._zone)
 
         return await asyncio.to_thread(work)
-
-    async def _served(self, now: datetime) -> Collection[str] | None:
-        living = [
-            replica
-            for replica in await self._reader.history.replicas(app=self._reader.app)
-            if lives(replica, now)
-        ]
-        return {job_id for replica in living for job_id in replica.jobs} if living else None
 
     async def _look_back(self) -> Past:
         now = await self._reader.history.store_time()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from onebeat.web.fleet_reading import FleetReader
+from onebeat.history import MOST_ROWS
+from onebeat.web.health import Doctor
+from onebeat.web.reading import Reader
 from onebeat.web.rendering import page as drawn
 from onebeat.web.rendering import rendered
-from onebeat.web.views.fleet import level_mark, worst
+from onebeat.web.views.fleet import fleet_view, level_mark, worst
 
 _PARTS = {
     "fleet-state": "_fleet_state.html",
@@ -32,10 +35,14 @@ async def fragments(request: Request) -> dict[str, str]:
 
 
 async def _shown(request: Request) -> dict[str, Any]:
-    fleet: FleetReader = request.app.state.fleet
-    findings = await fleet.health()
+    doctor: Doctor = request.app.state.doctor
+    reader: Reader = request.app.state.reader
+    findings = await doctor.findings()
+    fleet = (await reader.overall()).fleet
+    cut = len(fleet.running) == MOST_ROWS
     return {
-        "fleet": await fleet.view(),
+        # Off the loop: thousands of jobs on each of many replicas are compared.
+        "fleet": await asyncio.to_thread(fleet_view, fleet.replicas, fleet.running, fleet.now, cut=cut),
         "findings": [(level_mark(finding.level), finding) for finding in findings],
         "health": level_mark(worst(findings)),
     }

@@ -103,7 +103,7 @@ def _row(replica: ReplicaState, running: Sequence[TickRecord], now: datetime) ->
         replica=replica,
         heard=f"{span(max(0.0, (now - replica.beat_at).total_seconds()))} ago",
         ended=replica.dead_at,
-        skew=f"{replica.skew:+.2f} s",
+        skew=f"{round(replica.skew, 2) or 0.0:+.2f} s",
         skewed=abs(replica.skew) > TOLERATED_SKEW,
         running=tuple(running),
     )
