@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from onebeat.insight.upcoming import next_of
 from onebeat.model import Verdict
 from onebeat.web.job_reading import job_facts
 from onebeat.web.reading import Reader
@@ -59,7 +60,7 @@ def _shown(facts: JobFacts, settings: Settings) -> dict[str, Any]:
         "badges": badges(facts, settings.zone),
         "paused": pause_told(facts, settings.zone),
         "why": why_not(facts, settings.zone),
-        "next_at": facts.schedule and facts.schedule.next_after(facts.now),
+        "next_at": next_of(facts.job, facts.now),
         "window": window,
         "line": timeline(facts.drawn, facts.unclaimed, window),
         "steps": tuple(
