@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import socket
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any, Protocol, TypeVar, cast
 
 import click
@@ -15,12 +15,11 @@ from onebeat.cli.targets import named_store, opened
 from onebeat.control import FleetControl
 from onebeat.errors import InvalidSchedule
 from onebeat.history import RunHistory, history_side
+from onebeat.insight import instants
 from onebeat.model import checked_name
 from onebeat.schedules.local import zone, zone_name
 
 C = TypeVar("C", bound=Callable[..., Any])
-
-_SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 class FleetView(RunHistory, FleetControl, ClaimStore, Protocol):
@@ -93,17 +92,9 @@ def checked_app(app: str) -> str:
 
 def read_instant(option: str, text: str, now: datetime, *, ahead: bool = False) -> datetime:
     """An instant in ISO 8601 with its zone, or a span such as 90s, 15m, 2h or 3d: *ahead* of now, or ago."""
-    unit = _SPANS.get(text[-1:])
-    try:
-        if unit and text[:-1].isdecimal():
-            span = timedelta(seconds=int(text[:-1]) * unit)
-            return now + span if ahead else now - span
-        instant = datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        instant = None
-    if instant is None or instant.tzinfo is None:
-        expected = "an instant with its zone (2027-03-28T09:00+02:00) or a span (90s, 15m, 2h, 3d)"
-        raise click.UsageError(f"{option}: expected {expected}, got {text!r}")
+    instant = instants.read_instant(text, now, ahead=ahead)
+    if instant is None:
+        raise click.UsageError(f"{option}: expected {instants.EXPECTED}, got {text!r}")
     return instant
 
 

@@ -13,16 +13,20 @@ from starlette.staticfiles import StaticFiles
 from onebeat.connect import connect
 from onebeat.errors import InvalidSetting
 from onebeat.history import history_side
+from onebeat.web.auth import Known
+from onebeat.web.forms import acting
 from onebeat.web.headers import Headers
 from onebeat.web.health import Doctor
 from onebeat.web.live import live
 from onebeat.web.outlook import Calendar
-from onebeat.web.pages import audit, calendar, fleet, job, overview, tick
+from onebeat.web.pages import act, audit, calendar, fleet, job, login, overview, tick
 from onebeat.web.reading import Reader
 from onebeat.web.refusals import HANDLERS
-from onebeat.web.settings import Hook, checked_settings
+from onebeat.web.seals import Seals
+from onebeat.web.settings import Hook, Settings, checked_settings
 
 _MOVING = {"overview": overview.fragments, "job": job.fragments, "fleet": fleet.fragments}
+_ACTS = {"pause": act.pause, "resume": act.resume, "trigger": act.trigger, "cancel": act.cancel}
 _STATIC = StaticFiles(packages=[("onebeat.web", "static")])
 
 
@@ -46,6 +50,7 @@ def dashboard(
     are shown in *tz*. Raises InvalidSetting for what can mean nothing.
     """
     settings = checked_settings(app, token, user, private, trace_url, tz)
+    seals = Seals(settings.token)
     found = connect(store) if schema is None else connect(store, schema=schema)
     history = history_side(found)
     if found is None or history is None:
@@ -65,14 +70,30 @@ def dashboard(
             Route("/fleet", fleet.page, name="fleet"),
             Route("/audit", audit.page, name="audit"),
             *(Route(f"/live/{name}", live(fragments)) for name, fragments in _MOVING.items()),
+            *_acting_routes(settings),
             Mount("/static", _STATIC, name="static"),
         ],
-        middleware=[Middleware(Headers)],
+        middleware=[Middleware(Headers), Middleware(Known, settings=settings, seals=seals)],
         exception_handlers=HANDLERS,
         lifespan=closing,
     )
     made.state.settings = settings
+    made.state.seals = seals
     made.state.reader = Reader(found, settings.app)
     made.state.doctor = Doctor(made.state.reader)
     made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made
+
+
+def _acting_routes(settings: Settings) -> list[Route]:
+    """None at all where nobody may act."""
+    if settings.read_only:
+        return []
+    routes = [Route(f"/act/{name}", acting(do), methods=["POST"]) for name, do in _ACTS.items()]
+    if settings.token is not None:
+        routes += [
+            Route("/login", login.page, methods=["GET"]),
+            Route("/login", login.sign_in, methods=["POST"]),
+            Route("/logout", acting(login.sign_out), methods=["POST"]),
+        ]
+    return routes

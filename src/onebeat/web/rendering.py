@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from onebeat.web.returning import asked_page, said_on
 from onebeat.web.settings import Settings
 from onebeat.web.views import text, words
 
@@ -23,7 +24,7 @@ _TEMPLATES.filters |= {"span": words.span, "mark": words.mark, "shown": text.sho
 
 def rendered(request: Request, template: str, **values: Any) -> str:
     """*template* with *values*, for one who asks: `url` makes the addresses of the app's own
-    pages, `who` is the name of one who may act."""
+    pages, `who` is the name of one who may act, `back` this page's address, `said` what a form has done."""
     settings: Settings = request.app.state.settings
     root = request.scope.get("root_path", "")
     return _TEMPLATES.get_template(template).render(
@@ -32,6 +33,8 @@ def rendered(request: Request, template: str, **values: Any) -> str:
         settings=settings,
         who=getattr(request.state, "who", None),
         csrf=getattr(request.state, "csrf", ""),
+        back=asked_page(request),
+        said=said_on(request),
         instant=lambda moment: words.instant(moment, settings.zone),
         **values,
     )

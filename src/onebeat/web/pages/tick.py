@@ -28,7 +28,9 @@ async def page(request: Request) -> HTMLResponse:
     known = await known_of(reader.history, tick, reader.app)
     if known.job is None:
         raise HTTPException(404, f"No replica of this app has ever registered a job {shown(tick.job_id)!r}.")
-    return drawn(request, "tick.html", tick=tick_page(known, settings.trace_url, settings.zone))
+    cancellable = tick if known.record is not None and known.record.verdict is None else None
+    drawing = tick_page(known, settings.trace_url, settings.zone)
+    return drawn(request, "tick.html", tick=drawing, cancellable=cancellable)
 
 
 def _tick(request: Request) -> Tick:
