@@ -218,6 +218,20 @@ async def test_a_job_due_each_second_and_ten_thousand_jobs_make_a_page_of_bounde
     assert len(page) < 140_000
 
 
+async def test_a_restless_fleet_whose_every_hour_had_a_failure_makes_no_longer_page() -> None:
+    store = MemoryStore(clock=FakeClock(START))
+    jobs = {f"job {number}": f"cron('{number % 60}/7 {number % 24} * * *')" for number in range(1_500)}
+    await join(store, "a", jobs)
+    hours = [START - timedelta(hours=number) for number in range(27 * 24)]
+    await tell(store, "a", *(Record(Tick(f"job {at:%H}", at), Verdict.MISSED) for at in hours))
+    async with visitor(store) as client:
+        page = (await client.get("/calendar", params={"day": "2027-03-29", "was": "2027-03-20"})).text
+    assert (
+        page.count("&amp;hour=") == 24
+    )  # those of the chosen day alone: nobody tabs through a month of them
+    assert len(page) < 140_000
+
+
 async def test_on_postgresql_the_page_is_the_same(database: str) -> None:
     store = PostgresStore(database)
     await join(store, "a", {"report": "cron('0 3 * * *')", HOSTILE: "every(hours=1)"})
