@@ -205,6 +205,15 @@ async def test_days_on_which_clocks_change_are_marked(fleet: Fleet) -> None:
     assert "⚠ clocks in Europe/Berlin go forward 1 h, from 02:00 to 03:00" in marked
 
 
+async def test_those_alone_who_may_act_are_given_forms(fleet: Fleet) -> None:
+    """F-PAUSE"""
+    for user in ("ada", None):
+        async with visitor(fleet.store, user=lambda request, who=user: who) as client:
+            page = (await client.get("/job", params={"id": "report"})).text
+        forms = re.findall(r'<form method="post" action="/act/(\w+)"', page)
+        assert forms == (["pause", "resume", "trigger", "cancel"] if user else [])
+
+
 async def test_nothing_hostile_becomes_markup(fleet: Fleet) -> None:
     """J-ADD: ids and errors are anybody's."""
     await fleet.ran(HOSTILE, 1, Verdict.FAILED, error=f"{HOSTILE}\n{'<script>' * 1_300}")

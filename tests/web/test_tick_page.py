@@ -14,8 +14,9 @@ from onebeat.insight.why import Known
 from onebeat.model import TRACEBACK, Bid, Release, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
+from onebeat.web.views.addresses import tick_path
 from onebeat.web.views.tick_page import TickPage, tick_page
-from tests.web.fleet_rows import HOSTILE, join, known, visitor
+from tests.web.fleet_rows import HOSTILE, join, known, run, visitor
 from tests.web.rows import NOON, job, tick
 
 NOW = NOON + timedelta(hours=1)
@@ -143,6 +144,16 @@ async def test_a_tick_that_has_no_row_has_a_page_that_says_so(asked: Asked, at: 
             answer = await client.get("/tick", params={"id": "quiet", "at": at})
         assert answer.status_code == 200, zone
         assert "Its schedule is every(minutes=1)." in answer.text
+
+
+async def test_a_run_is_cancelled_by_those_alone_who_may_act(asked: Asked) -> None:
+    """F-PAUSE: and only while it goes on."""
+    going = Tick("quiet", NOON)
+    await run(asked.store, "web-1", going, None)
+    for each, user, forms in ((going, "ada", 1), (going, None, 0), (asked.tick, "ada", 0)):
+        async with visitor(asked.store, user=lambda request, who=user: who) as client:
+            page = (await client.get(tick_path(each))).text
+        assert page.count('action="/act/cancel"') == forms, (each, user)
 
 
 @pytest.mark.parametrize(
