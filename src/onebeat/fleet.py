@@ -147,8 +147,8 @@ class FleetStore(Protocol):
         verdict, which `missed` alone does not replace."""
 
     async def leave(self, *, replica: Replica) -> None:
-        """*replica* has stopped and holds nothing any more. This was its last beat: so it is told from one that
-        was declared dead."""
+        """*replica* has stopped and holds nothing any more. That was its last beat: so it is told from one
+        that was declared dead."""
 
     async def close(self) -> None:
         """As ClaimStore says: on each loop that used the store, what was opened there."""
