@@ -24,6 +24,7 @@ _FILES = {
     "simulate": "onebeat.cli.simulate",
     "status": "onebeat.cli.status",
     "trigger": "onebeat.cli.trigger",
+    "ui": "onebeat.cli.ui",
     "watch": "onebeat.cli.watch",
     "why": "onebeat.cli.why",
 }
