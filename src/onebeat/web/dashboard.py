@@ -20,6 +20,7 @@ from onebeat.web.health import Doctor
 from onebeat.web.live import live
 from onebeat.web.outlook import Calendar
 from onebeat.web.pages import act, audit, calendar, fleet, job, login, overview, tick
+from onebeat.web.probes import Probes
 from onebeat.web.reading import Reader
 from onebeat.web.refusals import HANDLERS
 from onebeat.web.seals import Seals
@@ -40,6 +41,7 @@ def dashboard(
     trace_url: str | None = None,
     tz: str = "UTC",
     schema: str | None = None,
+    streaming: bool = True,
 ) -> Starlette:
     """An ASGI app that shows the fleet of *app* in *store*: serve it, or mount it in your own.
 
@@ -47,9 +49,10 @@ def dashboard(
     unless *token* or *user* says who may act: who presents the token (a secret of at least 16 characters), or
     whom *user*, a function of the Starlette request, sync or async, gives a name. *private* keeps everybody
     else from reading, too. *trace_url* is an address with `{trace_id}` in it, to which runs are linked. Times
-    are shown in *tz*. Raises InvalidSetting for what can mean nothing.
+    are shown in *tz*. Without *streaming* a page that is open asks every few seconds and holds no connection:
+    for servers that give each one a thread. Raises InvalidSetting for what can mean nothing.
     """
-    settings = checked_settings(app, token, user, private, trace_url, tz)
+    settings = checked_settings(app, token, user, private, trace_url, tz, streaming)
     seals = Seals(settings.token)
     found = connect(store) if schema is None else connect(store, schema=schema)
     history = history_side(found)
@@ -61,6 +64,7 @@ def dashboard(
         yield
         await found.close()
 
+    reader = Reader(found, settings.app)
     made = Starlette(
         routes=[
             Route("/", overview.page, name="overview"),
@@ -71,6 +75,7 @@ def dashboard(
             Route("/audit", audit.page, name="audit"),
             *(Route(f"/live/{name}", live(fragments)) for name, fragments in _MOVING.items()),
             *_acting_routes(settings),
+            *Probes(reader).routes,
             Mount("/static", _STATIC, name="static"),
         ],
         middleware=[Middleware(Headers), Middleware(Known, settings=settings, seals=seals)],
@@ -79,7 +84,7 @@ def dashboard(
     )
     made.state.settings = settings
     made.state.seals = seals
-    made.state.reader = Reader(found, settings.app)
+    made.state.reader = reader
     made.state.doctor = Doctor(made.state.reader)
     made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from onebeat.clock import Clock, SystemClock
 from onebeat.errors import ClaimFailed
@@ -27,6 +27,8 @@ LONGEST = 300.0
 
 _A_STEP = 0.5
 _RETRY = "retry: 3000\n\n"
+_LATER = "retry: 5000\n\n"
+_EVENTS = "text/event-stream"
 _STILL_HERE = ": still here\n\n"
 NO_ANSWER = "The store does not answer. What is shown here is as old as its last answer."
 
@@ -42,10 +44,14 @@ class Stream:
     _sent: dict[str, str] = field(default_factory=dict)
     _troubled: bool = True  # so that the first answer is told, whatever it is
 
+    def once(self, first: Mapping[str, str] | None) -> str:
+        """The whole stream where it may not be held: the browser asks again after five seconds."""
+        return _LATER + self._told(first)
+
     async def events(self, first: Mapping[str, str] | None) -> AsyncIterator[str]:
         """*first* is what the first look saw; None when the store did not answer."""
         began = spoke = self.clock.monotonic()
-        yield _RETRY + (self._trouble() if first is None else self._parts(first) or "")
+        yield _RETRY + self._told(first)
         while self.clock.monotonic() - began < LONGEST:
             if not await self._wait():
                 return
@@ -55,6 +61,9 @@ class Stream:
             if event is not None:
                 spoke = self.clock.monotonic()
                 yield event
+
+    def _told(self, first: Mapping[str, str] | None) -> str:
+        return self._trouble() if first is None else self._parts(first) or ""
 
     async def _wait(self) -> bool:
         """Until the next look; False when the server is to stop before it."""
@@ -84,19 +93,20 @@ class Stream:
         return _said("trouble", NO_ANSWER)
 
 
-def live(fragments: Fragments) -> Callable[[Request], Awaitable[StreamingResponse]]:
+def live(fragments: Fragments) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that streams what *fragments* of a page change to."""
 
-    async def endpoint(request: Request) -> StreamingResponse:
+    async def endpoint(request: Request) -> Response:
         stream = Stream(lambda: fragments(request), SystemClock(), server_stops)
         # What is wrong with the address is answered as such, before any stream.
         try:
             first: Mapping[str, str] | None = await stream.look()
         except ClaimFailed:
             first = None
-        return StreamingResponse(
-            stream.events(first), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-        )
+        if not request.app.state.settings.streaming:
+            return Response(stream.once(first), media_type=_EVENTS)
+        headers = {"X-Accel-Buffering": "no"}  # of proxies that would wait for its end
+        return StreamingResponse(stream.events(first), media_type=_EVENTS, headers=headers)
 
     return endpoint
 

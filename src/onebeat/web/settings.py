@@ -21,7 +21,8 @@ _SHORTEST_TOKEN = 16
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`app` is whose jobs are shown. `token` or `user` lets people act: see `dashboard`. `private`: who may
-    not act may not read either. `trace_url` has `{trace_id}` where that goes. `zone` is that of the pages."""
+    not act may not read either. `trace_url` has `{trace_id}` where that goes. `zone` is that of the pages.
+    `streaming`: a page that is open may hold a connection."""
 
     app: str
     token: str | None
@@ -29,6 +30,7 @@ class Settings:
     private: bool
     trace_url: str | None
     zone: tzinfo
+    streaming: bool
 
     @property
     def read_only(self) -> bool:
@@ -37,7 +39,13 @@ class Settings:
 
 
 def checked_settings(
-    app: str, token: str | None, user: Hook | None, private: bool, trace_url: str | None, tz: str
+    app: str,
+    token: str | None,
+    user: Hook | None,
+    private: bool,
+    trace_url: str | None,
+    tz: str,
+    streaming: bool,
 ) -> Settings:
     """Raises InvalidSetting, or InvalidJob for a name, for what can mean nothing."""
     checked_name("app", app)
@@ -49,4 +57,4 @@ def checked_settings(
         raise InvalidSetting("private", private, "a token or a user hook beside it: nobody could read")
     if trace_url is not None and "{trace_id}" not in trace_url:
         raise InvalidSetting("trace_url", trace_url, "an address with {trace_id} in it")
-    return Settings(app, token, user, private, trace_url, zone(zone_name(tz)))
+    return Settings(app, token, user, private, trace_url, zone(zone_name(tz)), streaming)

@@ -25,12 +25,13 @@ _GAP = 6
 _THINNEST = 3.0
 _SIGN_ROOM = 12.0
 _LONGEST_NAME = 22
+_LONGEST_LINK = 400
 _PATTERNS = {"failed": "hatch", "lost": "dots", "skipped": "lines", "running": "stripes"}
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A run. *told* says it in words."""
+    """A run. *told* says it in words; *path* is None where an address would be too long."""
 
     x: float
     y: float
@@ -38,7 +39,7 @@ class Bar:
     height: float
     mark: Mark
     told: str
-    path: str
+    path: str | None
 
     @property
     def signed(self) -> bool:
@@ -59,7 +60,7 @@ class Sign:
     y: float
     mark: Mark
     told: str
-    path: str
+    path: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _bar(record: TickRecord, window: Window, y: float) -> Bar:
     x = min(window.x(begin_of(record)), RIGHT - _THINNEST)
     width = max(round(window.x(end_of(record, window.now)) - x, 1), _THINNEST)
     inset = 5 if record.verdict is Verdict.RAN else 2  # what did not end well stands out, however thin it is
-    return Bar(x, y + inset, width, ROW - 2 * inset, mark_of(record), brief(record), tick_path(record.tick))
+    return Bar(x, y + inset, width, ROW - 2 * inset, mark_of(record), brief(record), _link(record.tick))
 
 
 def _signs(
@@ -167,11 +168,17 @@ def _signs(
         if signs and signs[-1].mark == mark and x - signs[-1].x < _SIGN_ROOM:
             counts[-1] += 1
             told = f"{counts[-1]} ticks {mark.word}, the newest at {tick.scheduled_at:%Y-%m-%d %H:%M:%S} UTC"
-            signs[-1] = Sign(signs[-1].x, y, mark, told, tick_path(tick))
+            signs[-1] = Sign(signs[-1].x, y, mark, told, _link(tick))
         else:
-            signs.append(Sign(x, y, mark, told, tick_path(tick)))
+            signs.append(Sign(x, y, mark, told, _link(tick)))
             counts.append(1)
     return tuple(signs)
+
+
+def _link(tick: Tick) -> str | None:
+    """A long id, hundreds of times in one page, would be most of it: the table leads to its ticks."""
+    path = tick_path(tick)
+    return path if len(path) <= _LONGEST_LINK else None
 
 
 def still_going(records: Iterable[TickRecord], since: datetime, now: datetime) -> list[TickRecord]:
