@@ -127,6 +127,17 @@ async def test_where_more_ticks_are_than_are_drawn_the_page_says_so(fleet: Fleet
     assert len(page.encode()) < 150_000
 
 
+async def test_a_page_stays_small_however_long_the_id_and_the_errors_are(fleet: Fleet) -> None:
+    """J-ADD: 200 characters, of which each takes twelve in an address."""
+    longest = "🙂" * 200
+    await join(fleet.store, "web-1", {longest: EVERY_MINUTE})
+    await fleet.ran(longest, 301, Verdict.FAILED, error="ValueError: " + "é" * 8_000)
+    page = await fleet.page(id=longest)
+    assert page.count("<rect") == 300
+    assert len(re.findall(r'<th scope="row"><a href="/tick', page)) == 25
+    assert len(page.encode()) < 250_000
+
+
 async def test_a_run_from_before_the_stretch_of_time_that_goes_on_in_it_is_drawn(fleet: Fleet) -> None:
     fleet.clock.step(MINUTE)
     await run(fleet.store, "web-1", Tick("report", fleet.now), None)
