@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from onebeat.testing import FakeClock
-from onebeat.web.remembered import Remembered
+from onebeat.web.remembered import Lagging, Remembered
 
 
 class Source:
@@ -70,3 +70,34 @@ async def test_not_every_key_ever_asked_for_is_kept() -> None:
         await kept.get(key, source.answer)
     assert await kept.get(149, source.answer) == 150
     assert await kept.get(0, source.answer) == 151
+
+
+async def test_what_takes_long_is_not_waited_for_and_told_once_it_is_there() -> None:
+    clock, source = FakeClock(), Source()
+    source.open.clear()
+    lagging: Lagging[int] = Lagging(0, seconds=15, patience=0.001, clock=clock)
+    assert [await lagging.get(source.answer) for _ in range(3)] == [0, 0, 0]
+    source.open.set()
+    assert await lagging.get(source.answer) == 1
+    assert await lagging.get(source.answer) == 1
+    await clock.advance(seconds=15)
+    source.open.clear()
+    assert await lagging.get(source.answer) == 1
+    source.open.set()
+    assert await lagging.get(source.answer) == 2
+    assert source.asked == 2
+
+
+async def test_what_takes_no_time_is_told_at_once() -> None:
+    lagging: Lagging[int] = Lagging(0, seconds=15, patience=60, clock=FakeClock())
+    assert await lagging.get(Source().answer) == 1
+
+
+async def test_when_it_cannot_be_had_the_one_before_stands() -> None:
+    clock, source = FakeClock(), Source()
+    lagging: Lagging[int] = Lagging(0, seconds=15, patience=60, clock=clock)
+    source.error = ValueError()
+    assert await lagging.get(source.answer) == 0
+    await clock.advance(seconds=15)
+    source.error = None
+    assert await lagging.get(source.answer) == 2

@@ -81,6 +81,15 @@ class Fleet:
 
 async def fleet_of(history: RunHistory, app: str) -> Fleet:
     """The fleet as it stands: all its jobs, however many."""
+    jobs = await all_jobs(history, app)
+    now = await history.store_time()
+    which = TickFilter(running=True, since=running_since(jobs, now))
+    running = await history.ticks(which, app=app, limit=MOST_ROWS)
+    return Fleet(now, tuple(await history.replicas(app=app)), tuple(jobs), running.rows)
+
+
+async def all_jobs(history: RunHistory, app: str) -> Sequence[JobState]:
+    """By id."""
     jobs: list[JobState] = []
     after = None
     while True:
@@ -88,10 +97,12 @@ async def fleet_of(history: RunHistory, app: str) -> Fleet:
         jobs += page.rows
         after = page.next
         if after is None:
-            break
-    now = await history.store_time()
-    # Without a bound the store would look through the whole history. What holds its job is no older than the
-    # job's watermark; of jobs that may overlap, which hold nothing, a day is looked through.
-    since = min([now - OF_LATE, *(job.watermark for job in jobs if job.holder and job.watermark)])
-    running = await history.ticks(TickFilter(running=True, since=since), app=app, limit=MOST_ROWS)
-    return Fleet(now, tuple(await history.replicas(app=app)), tuple(jobs), running.rows)
+            return jobs
+
+
+def running_since(jobs: Sequence[JobState], now: datetime) -> datetime:
+    """From when on a tick may run still: without a bound the store would look through the whole history.
+
+    What holds its job is no older than the job's watermark; of jobs that may overlap, which hold nothing, a
+    day is looked through."""
+    return min([now - OF_LATE, *(job.watermark for job in jobs if job.holder and job.watermark)])

@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import cast
 
 from onebeat.claims import ClaimStore
-from onebeat.history import JobState, Mark, RunHistory
+from onebeat.history import MOST_ROWS, JobState, Mark, RunHistory, TickFilter, TickRecord
 from onebeat.insight.upcoming import next_of
-from onebeat.insight.wellness import Fleet, fleet_of
-from onebeat.web.remembered import Remembered
+from onebeat.insight.wellness import Fleet, all_jobs, running_since
+from onebeat.web.remembered import Lagging, Remembered
 
 MARKS = 50
 """How many of a job's newest ticks are drawn in a list of jobs."""
 
 _A_GLANCE = 2.5
 """Seconds. Whoever watches is shown a change every three."""
+
+_A_WHILE = 15.0
+"""Seconds for which those that have run for long are known to run still."""
+
+_A_BLINK = 0.05
+"""Seconds. A page that waits no longer is told the rest by its next look."""
+
+_OF_LATE = timedelta(minutes=10)
 
 _MOST_SCHEDULES = 20_000
 
@@ -62,6 +70,7 @@ class Reader:
         self.app = app
         self.instants = Instants()
         self._overall: Remembered[Overall] = Remembered(_A_GLANCE)
+        self._running: Lagging[Sequence[TickRecord]] = Lagging((), seconds=_A_WHILE, patience=_A_BLINK)
         self._marks: Remembered[Mapping[str, Sequence[Mark]]] = Remembered(_A_GLANCE)
 
     async def overall(self) -> Overall:
@@ -77,9 +86,24 @@ class Reader:
         )
 
     async def _read(self) -> Overall:
-        fleet = await fleet_of(self.history, self.app)
+        jobs = await all_jobs(self.history, self.app)
+        now = await self.history.store_time()
+        running = await self._running_now(running_since(jobs, now), now - _OF_LATE)
+        replicas = await self.history.replicas(app=self.app)
+        fleet = Fleet(now, tuple(replicas), tuple(jobs), tuple(running))
         # Off the loop: with thousands of jobs on each of many replicas it takes a moment.
         return await asyncio.to_thread(_overall_of, fleet)
+
+    async def _running_now(self, since: datetime, late: datetime) -> Sequence[TickRecord]:
+        """What runs of the ticks since *late*, and what was known to run of those before: they are sought
+        among all ticks of a day, which takes its time where there are many."""
+        newest = await self._running_since(late)
+        older = await self._running.get(lambda: self._running_since(since))
+        return [*newest, *(each for each in older if each.tick.scheduled_at < late)]
+
+    async def _running_since(self, since: datetime) -> Sequence[TickRecord]:
+        which = TickFilter(running=True, since=since)
+        return (await self.history.ticks(which, app=self.app, limit=MOST_ROWS)).rows
 
 
 def _overall_of(fleet: Fleet) -> Overall:

@@ -56,5 +56,35 @@ class Remembered(Generic[T]):
             del self._answers[key]
 
 
+class Lagging(Generic[T]):
+    """An answer that takes long: asked for anew after *seconds*, and waited for *patience* seconds at most.
+    Meanwhile, and when it cannot be had, the one before stands; *before* that, none came yet.
+
+    Used on one loop.
+    """
+
+    def __init__(self, before: T, *, seconds: float, patience: float, clock: Clock | None = None) -> None:
+        self._answer = before
+        self._seconds = seconds
+        self._patience = patience
+        self._clock = clock or SystemClock()
+        self._task: asyncio.Task[T] | None = None
+        self._until = 0.0
+
+    async def get(self, make: Callable[[], Awaitable[T]]) -> T:
+        now = self._clock.monotonic()
+        if self._task is None or (self._task.done() and now >= self._until):
+            self._until = now + self._seconds
+            self._task = asyncio.ensure_future(_of(make))
+            self._task.add_done_callback(self._note)
+        if not self._task.done():
+            await asyncio.wait({self._task}, timeout=self._patience)
+        return self._answer
+
+    def _note(self, task: asyncio.Task[T]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._answer = task.result()
+
+
 async def _of(make: Callable[[], Awaitable[T]]) -> T:
     return await make()
