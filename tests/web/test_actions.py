@@ -201,9 +201,9 @@ async def test_forms_of_a_host_that_knows_its_users_are_protected_in_every_worke
     async with visitor(store, **settings) as one, visitor(store, **settings) as other:
         page = (await one.get("/", headers={"x-user": "ada"})).text
         other.cookies = one.cookies
-        sent = {"data": {**JOB, "csrf": form_secret(page)}}
-        await refused(store, await other.post("/act/pause", **sent, headers={"x-user": "eve"}))
-        assert (await other.post("/act/pause", **sent, headers={"x-user": "ada"})).status_code == 303
+        form = {**JOB, "csrf": form_secret(page)}
+        await refused(store, await other.post("/act/pause", data=form, headers={"x-user": "eve"}))
+        assert (await other.post("/act/pause", data=form, headers={"x-user": "ada"})).status_code == 303
 
 
 @pytest.mark.parametrize("chunked", [True, False])

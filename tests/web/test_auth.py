@@ -44,7 +44,7 @@ async def test_a_wrong_token_lets_nobody_in(wrong: str) -> None:
         assert (answer.status_code, answer.headers.get("set-cookie")) == (403, None)
         assert "That was not the token." in answer.text
         assert wrong == "" or wrong not in answer.text
-        answer = await client.get("/", headers={"Authorization": f"Bearer {wrong}".encode()})
+        answer = await client.get("/", headers={b"Authorization": f"Bearer {wrong}".encode()})
     assert "Sign in" in answer.text
 
 
