@@ -23,6 +23,7 @@ from onebeat.web.pages import act, audit, calendar, fleet, job, login, overview,
 from onebeat.web.probes import Probes
 from onebeat.web.reading import Reader
 from onebeat.web.refusals import HANDLERS
+from onebeat.web.rendering import prepare
 from onebeat.web.seals import Seals
 from onebeat.web.settings import Hook, Settings, checked_settings
 
@@ -65,6 +66,7 @@ def dashboard(
         await found.close()
 
     reader = Reader(found, settings.app)
+    prepare()
     made = Starlette(
         routes=[
             Route("/", overview.page, name="overview"),

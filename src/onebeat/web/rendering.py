@@ -18,8 +18,15 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,
 )
 _TEMPLATES.filters |= {"span": words.span, "mark": words.mark, "shown": text.shown}
+
+
+def prepare() -> None:
+    """Compile the templates, once: whoever comes first need not wait for it."""
+    for name in _TEMPLATES.list_templates(extensions=["html"]):
+        _TEMPLATES.get_template(name)
 
 
 def rendered(request: Request, template: str, **values: Any) -> str:
