@@ -85,5 +85,8 @@ def _answered(bridge: Bridge, environ: dict[str, Any]) -> HttpResponse:
     [(status, headers)] = told
     response = HttpResponse(body, status=int(status.split(" ", 1)[0]))
     for name, value in headers:
-        response[name] = value
+        if name.lower() == "set-cookie":
+            response.cookies.load(value)  # there may be several
+        else:
+            response[name] = value
     return response

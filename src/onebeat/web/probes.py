@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -12,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.history import history_side
@@ -28,14 +30,17 @@ PATIENCE = 2.0
 METRICS_PATIENCE = 8.0
 """Seconds after which numbers are given up: Prometheus waits for ten."""
 
+T = TypeVar("T")
+
 _FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Probes:
     """Each costs the store one reading in a while, however often it is asked."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, clock: Clock | None = None) -> None:
         self._reader = reader
+        self._clock = clock or SystemClock()
         self._living: Remembered[int] = Remembered(1.0)
         self._numbers: Remembered[str] = Remembered(5.0)
 
@@ -55,9 +60,8 @@ class Probes:
         """200 when the store answers, 503 when it does not; how many replicas live is told, and decides
         nothing: pages are of use above all when nobody lives."""
         try:
-            async with asyncio.timeout(PATIENCE):
-                living = await self._living.get("living", self._count)
-        except (ClaimFailed, TimeoutError):
+            living = await self._within(PATIENCE, self._living.get("living", self._count))
+        except ClaimFailed:
             return JSONResponse({"store": "does not answer"}, 503)
         return JSONResponse({"store": "answers", "living": living})
 
@@ -65,11 +69,23 @@ class Probes:
         """`?jobs=no` leaves out the series that each job has."""
         each = request.query_params.get("jobs") != "no"
         try:
-            async with asyncio.timeout(METRICS_PATIENCE):
-                text = await self._numbers.get(each, lambda: self._text(each))
-        except (ClaimFailed, TimeoutError):
+            text = await self._within(METRICS_PATIENCE, self._numbers.get(each, lambda: self._text(each)))
+        except ClaimFailed:
             text = metrics_text([store_gauge(self._reader.app, False)])
         return Response(text, media_type=_FORMAT)
+
+    async def _within(self, seconds: float, question: Coroutine[Any, Any, T]) -> T:
+        """The answer. Raises ClaimFailed when there is none in time."""
+        asked = asyncio.ensure_future(question)
+        late = asyncio.ensure_future(self._clock.sleep(seconds))
+        try:
+            await asyncio.wait({asked, late}, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+        finally:
+            asked.cancel()
+            late.cancel()
+        raise ClaimFailed(f"no answer within {seconds:g} s")
 
     async def _count(self) -> int:
         now = await self._reader.history.store_time()
