@@ -34,11 +34,12 @@ function pathOf(element, ancestor) {
   return path;
 }
 
+// The link to the same page, else what stands in the same place.
 function successor(root, path, former) {
-  const at = path.reduce((element, index) => element && element.children[index], root);
-  if (at && at.tagName === former.tagName) return at;
   const href = former.getAttribute("href");
-  return href && [...root.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === href);
+  const same = href && [...root.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === href);
+  const at = path.reduce((element, index) => element && element.children[index], root);
+  return same || (at?.tagName === former.tagName ? at : null);
 }
 
 const waiting = new Map();
@@ -106,5 +107,6 @@ function follow() {
 if (address) {
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", () => source?.close());
+  window.addEventListener("pageshow", (event) => event.persisted && follow());
   follow();
 }

@@ -30,8 +30,8 @@ _SHAPES: Mapping[str, _Shape] = {
     "ran": _Shape(8, "v9", 9),  # a bar of half the height
     "failed": _Shape(1, "v16", 16),  # a bar of the whole height
     "lost": _Shape(1, "v6m0 4v6", 16),  # such a bar, broken
-    "missed": _Shape(1, "v3", 3),  # a stump that hangs from above
-    "skipped": _Shape(14, "v3", 3),  # a stump that stands below
+    "missed": _Shape(1, "v5", 5),  # a stump that hangs from above
+    "skipped": _Shape(13, "v4", 4),  # a stump that stands below
     "running": _Shape(6, "v2m0 3v2m0 3v1", 11),  # a dotted bar
 }
 
