@@ -36,4 +36,5 @@ def unreached(page: Page) -> set[str]:
         focused: Any = page.evaluate(_FOCUSED)
         if focused and focused[1]:
             reached.add(focused[0])
-    return set(offered) - reached
+    # What live parts have replaced meanwhile nobody can come to.
+    return set(offered) & set(page.evaluate(_OFFERED)) - reached
