@@ -39,7 +39,7 @@ async def _shown(request: Request) -> dict[str, Any]:
     reader: Reader = request.app.state.reader
     findings = await doctor.findings()
     fleet = (await reader.overall()).fleet
-    cut = len(fleet.running) == MOST_ROWS
+    cut = len(fleet.running) >= MOST_ROWS
     return {
         # Off the loop: thousands of jobs on each of many replicas are compared.
         "fleet": await asyncio.to_thread(fleet_view, fleet.replicas, fleet.running, fleet.now, cut=cut),
