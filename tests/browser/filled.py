@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import psycopg
 
-from onebeat.stores.postgres import PostgresStore
+from onebeat.stores.postgres.schema import migration_sql
 
 _JOBS = """
 INSERT INTO onebeat_jobs (app, job_id, watermark, previous_at, fence, schedule, first_seen, changed_at,
@@ -47,14 +45,8 @@ SELECT %(app)s, 'replica ' || number, 'web-' || number, now() - interval '2 days
 
 def fill(dsn: str, *, app: str, jobs: int, each: int, replicas: int = 3) -> None:
     """*jobs* jobs, the newest *each* ticks of each, one a minute, and *replicas* that beat just now."""
-    asyncio.run(_migrate(dsn))
     with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(migration_sql().encode())
         for statement in (_JOBS, _TICKS, _REPLICAS):
             connection.execute(statement, {"app": app, "jobs": jobs, "each": each, "replicas": replicas})
         connection.execute("ANALYZE")
-
-
-async def _migrate(dsn: str) -> None:
-    store = PostgresStore(dsn)
-    await store.migrate()
-    await store.close()
