@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -13,6 +13,7 @@ from onebeat.model import Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web.forms import LARGEST
+from onebeat.web.seals import Seals
 from tests.web.fleet_rows import APP, HOSTILE, join, run, visitor
 from tests.web.rows import NOON
 from tests.web.test_auth import FORM, TOKEN, form_secret, sign_in
@@ -204,6 +205,14 @@ async def test_forms_of_a_host_that_knows_its_users_are_protected_in_every_worke
         form = {**JOB, "csrf": form_secret(page)}
         await refused(store, await other.post("/act/pause", data=form, headers={"x-user": "eve"}))
         assert (await other.post("/act/pause", data=form, headers={"x-user": "ada"})).status_code == 303
+
+
+async def test_a_stranger_makes_no_form_of_his_own(store: MemoryStore) -> None:
+    """Without a token whoever knows how can seal a form; whose it is, the host says."""
+    forged = Seals(None).csrf("mine", cast(str, None))
+    async with visitor(store, user=lambda request: None) as client:
+        client.cookies.set("onebeat-browser", "mine")
+        await refused(store, await client.post("/act/pause", data={**JOB, "csrf": forged}))
 
 
 @pytest.mark.parametrize("chunked", [True, False])

@@ -191,3 +191,18 @@ async def test_a_page_says_nothing_of_what_an_address_makes_it_say() -> None:
     async with visitor(MemoryStore()) as client:
         page = (await client.get("/fleet", params={"said": "Call this number"})).text
     assert "Call this number" not in page
+
+
+async def test_what_a_server_shares_among_requests_tells_nobody_who_another_is() -> None:
+    shared: dict[str, Any] = {}
+    board = dashboard(MemoryStore(), app=APP, token=TOKEN)
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        await board({**scope, "state": shared}, receive, send)
+
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(served), base_url="http://dashboard"
+    ) as client:
+        known = {"Authorization": f"Bearer {TOKEN}"}
+        assert "bearer of the token" in (await client.get("/", headers=known)).text
+    assert shared == {}
