@@ -23,7 +23,7 @@ _A_GLANCE = 2.5
 _A_WHILE = 15.0
 """Seconds for which those that have run for long are known to run still."""
 
-_A_BLINK = 0.05
+_A_BLINK = 0.02
 """Seconds. A page that waits no longer is told the rest by its next look."""
 
 _OF_LATE = timedelta(minutes=10)
