@@ -16,6 +16,7 @@ PLACES = {
     "calendar": "/calendar",
     "fleet": "/fleet",
     "audit": "/audit",
+    "sign in": "/login?next=%2Ffleet",
 }
 
 
