@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import psycopg
 import pytest
 
 from onebeat.errors import ClaimFailed, InvalidSetting, StoreUnusable
+from onebeat.history import TickFilter
 from onebeat.stores.postgres import (
     ALARMS,
     AUDIT,
@@ -178,8 +180,43 @@ async def test_a_role_that_cannot_reach_the_functions_is_told_what_to_do(postgre
         admin.execute("DROP ROLE bare")
 
 
-@pytest.mark.parametrize("schema", ["", "a" * 64, "nul\0"])
-def test_a_schema_that_cannot_be_is_refused_at_construction(schema: str) -> None:
+@pytest.mark.parametrize("schema", ["", "a" * 64, "nul\0", "\udcff", b"app", 5])
+def test_a_schema_that_cannot_be_is_refused_at_construction(schema: Any) -> None:
     """D-PG: not at the first tick."""
     with pytest.raises(InvalidSetting, match="schema"):
         PostgresStore("postgresql://localhost/db", schema=schema)
+
+
+@pytest.mark.parametrize("schema", [None, "mistyped"])
+async def test_whoever_looks_where_nothing_is_finds_nothing_and_leaves_nothing(
+    database: str, schema: str | None
+) -> None:
+    """D-PG: neither a schema nor tables come of a question; what is found there, once somebody made it, is
+    told by the same store."""
+    made = (
+        "SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'mistyped')"
+        " + (SELECT count(*) FROM pg_class WHERE relname LIKE 'onebeat%')"
+    )
+    async with opened(PostgresStore(database, schema=schema)) as (store,):
+        with psycopg.connect(database, autocommit=True) as admin:
+            assert await store.job("report", app="app") is None
+            assert list((await store.ticks(TickFilter(), app="app", limit=1)).rows) == []
+            assert list(await store.replicas(app="app")) == []
+            assert await store.store_time() is not None
+            assert admin.execute(made).fetchone() == (0,)
+        async with opened(PostgresStore(database, schema=schema)) as (other,):
+            await claim(other, bid())
+        assert len((await store.ticks(TickFilter(), app="app", limit=1)).rows) == 1
+
+
+async def test_whoever_looks_leaves_older_tables_to_those_who_write_there(database: str) -> None:
+    """D-PG: a newer release's look does not take the tables away from replicas of an older one."""
+    await migrate(database)
+    with psycopg.connect(database, autocommit=True) as admin:
+        admin.execute("DELETE FROM onebeat_migrations WHERE version > 1")
+        async with opened(PostgresStore(database)) as (store,):
+            with pytest.raises(
+                ClaimFailed, match=f"version 1, older than {newest_version()}.*onebeat migrate"
+            ):
+                await store.replicas(app="app")
+        assert admin.execute("SELECT count(*) FROM onebeat_migrations").fetchone() == (1,)

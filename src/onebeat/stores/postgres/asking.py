@@ -9,7 +9,7 @@ from onebeat.model import checked_duration
 from onebeat.stores.postgres.failures import GONE, failed, sqlstate_of
 from onebeat.stores.postgres.schema import Tables
 from onebeat.stores.postgres.targets import driver_for
-from onebeat.stores.postgres.upgrade import brought_up
+from onebeat.stores.postgres.upgrade import are_there, brought_up
 
 _TRIES = 5
 _WAIT = 10.0
@@ -46,19 +46,28 @@ class Asking:
     async def close(self) -> None:
         await self._driver.close()
 
-    async def _insist(self, sql: str, *texts: str) -> str | None:
+    async def _has_tables(self) -> bool:
+        """Whether they are there, for those who only look: whoever looks in the wrong place leaves nothing
+        there, and a newer release that looks leaves the tables to the replicas of an older one."""
+        try:
+            return self._ready or await are_there(self._driver, self._tables, wait=_WAIT)
+        except StoreUnusable as error:
+            raise ClaimFailed(str(error)) from error
+
+    async def _insist(self, sql: str, *texts: str, makes: bool = True) -> str | None:
         """Ask; again when others were in the way, which at some isolation levels is nobody's fault."""
         for _ in range(_TRIES - 1):
             try:
-                return await self._ask(sql, *texts)
+                return await self._ask(sql, *texts, makes=makes)
             except ClaimFailed as error:
                 if error.failure is not ClaimFailure.CONFLICT:
                     raise
-        return await self._ask(sql, *texts)
+        return await self._ask(sql, *texts, makes=makes)
 
-    async def _ask(self, sql: str, *texts: str, wait: float = _WAIT) -> str | None:
+    async def _ask(self, sql: str, *texts: str, wait: float = _WAIT, makes: bool = True) -> str | None:
+        """The answer; *makes*: the tables are made first, or brought to this release's version."""
         try:
-            if not self._ready:
+            if makes and not self._ready:
                 await self.migrate()
             return await self._driver.fetch(self._tables.into(sql), *texts, wait=wait)
         except self._driver.errors as error:

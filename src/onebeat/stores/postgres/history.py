@@ -119,7 +119,7 @@ class History(Asking):
         return page(found, limit, audit_cursor)
 
     async def store_time(self) -> datetime:
-        return instant(json.loads(await self._rows(STORE_TIME, {})))
+        return instant(json.loads(await self._insist(STORE_TIME, "{}", makes=False) or ""))
 
     async def counts(self, *, app: str, since: datetime, until: datetime) -> dict[Verdict, int]:
         first, last = (checked_instant("counts", at).isoformat() for at in (since, until))
@@ -141,4 +141,6 @@ class History(Asking):
         return sorted(Tally(first + n * step, Verdict(verdict), count) for n, verdict, count in rows)
 
     async def _rows(self, sql: str, values: Mapping[str, object]) -> str:
-        return await self._insist(sql, json.dumps(values)) or "[]"
+        if not await self._has_tables():
+            return "[]"
+        return await self._insist(sql, json.dumps(values), makes=False) or "[]"

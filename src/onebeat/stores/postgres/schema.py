@@ -56,7 +56,7 @@ class Tables:
     """The names of the tables as SQL writes them, in *schema* or the first of the search path."""
 
     def __init__(self, schema: str | None = None) -> None:
-        if schema is not None and (not schema or "\0" in schema or len(schema.encode(errors="replace")) > 63):
+        if schema is not None and not _is_name(schema):
             raise InvalidSetting("schema", schema, "the name of a schema, 1 to 63 bytes")
         self.schema = schema
         self._names = {
@@ -89,6 +89,14 @@ class Tables:
 
     def _qualified(self, table: str) -> str:
         return table if self.schema is None else f"{_quoted(self.schema)}.{table}"
+
+
+def _is_name(schema: object) -> bool:
+    """Whether PostgreSQL can have a schema of that name, and tell it from all others."""
+    try:
+        return isinstance(schema, str) and "\0" not in schema and 0 < len(schema.encode()) <= 63
+    except UnicodeEncodeError:  # a lone surrogate: bytes of the command line that are no text
+        return False
 
 
 def _quoted(name: str) -> str:

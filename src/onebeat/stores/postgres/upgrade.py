@@ -38,7 +38,28 @@ async def brought_up(driver: Driver, tables: Tables, *, wait: float) -> None:
     raise ClaimFailed("the tables are being migrated by others", ClaimFailure.CONFLICT)
 
 
+async def are_there(driver: Driver, tables: Tables, *, wait: float) -> bool:
+    """Whether there are tables, and nothing is made or migrated.
+
+    Raises StoreUnusable when they are of another release, ClaimFailed when the server cannot answer.
+    """
+    known = newest_version()
+    version, _ = await _version(driver, tables, wait=wait)
+    if 0 < version < known:
+        raise StoreUnusable(
+            f"the tables of {driver.label} have schema version {version}, older than {known}, which this "
+            "release of onebeat reads: run `onebeat migrate`, or start a replica of this release"
+        )
+    return version > 0
+
+
 async def _is_current(driver: Driver, tables: Tables, *, wait: float) -> bool:
+    version, is_whole = await _version(driver, tables, wait=wait)
+    return version == newest_version() and is_whole
+
+
+async def _version(driver: Driver, tables: Tables, *, wait: float) -> tuple[int, bool]:
+    """Of the tables, 0 where there are none; whether no function was dropped."""
     known = newest_version()
     version, is_whole = await _state(driver, tables, wait=wait)
     if version > known:
@@ -46,7 +67,7 @@ async def _is_current(driver: Driver, tables: Tables, *, wait: float) -> bool:
             f"the tables of {driver.label} have schema version {version}, newer than {known}, the newest "
             "this release of onebeat knows: upgrade onebeat here"
         )
-    return version == known and is_whole
+    return version, is_whole
 
 
 async def _state(driver: Driver, tables: Tables, *, wait: float) -> tuple[int, bool]:
