@@ -8,6 +8,7 @@ from datetime import datetime
 from onebeat.history import Order, TickFilter
 from onebeat.model import Tick, Verdict
 from onebeat.paging import prefix_range
+from onebeat.stores.postgres.dead import is_dead
 
 _ASKED = """
 WITH asked AS MATERIALIZED (SELECT CAST($1::text AS jsonb) AS ask)
@@ -68,9 +69,7 @@ JOBS = (
     + """
 , job AS (
     SELECT job.*, job.released_at IS NULL AND job.lease_until > clock_timestamp()
-                  AND NOT EXISTS (SELECT FROM {replicas} AS replica
-                                   WHERE replica.app = job.app AND replica.replica_id = job.holder
-                                     AND replica.dead_at IS NOT NULL) AS blocked
+                  AND NOT {holder_is_dead} AS blocked
       FROM {jobs} AS job
      WHERE job.app = (SELECT ask->>'app' FROM asked)
        AND job.job_id >= (SELECT ask->>'first' FROM asked) AND job.job_id <= (SELECT ask->>'last' FROM asked)
@@ -99,7 +98,7 @@ SELECT coalesce(json_agg(json_build_array(
                             max(until) FILTER (WHERE lasts) AS lasting
                        FROM wide
                       WHERE starts_with(job.job_id, wide.name)) AS wider ON true
-"""
+""".replace("{holder_is_dead}", is_dead("job.app", "job.holder"))
 )
 REPLICAS = (
     _ASKED

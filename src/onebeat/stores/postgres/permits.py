@@ -8,14 +8,12 @@ from datetime import timedelta
 from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import LONGEST, Replica
 from onebeat.stores.postgres.asking import Asking
+from onebeat.stores.postgres.dead import is_dead
 from onebeat.stores.postgres.durable import DURABLE
 
 _TRIES = 10
 
-_HOLDS = """permit.lease_until > clock_timestamp()
-            AND NOT EXISTS (SELECT FROM {replicas} AS replica
-                             WHERE replica.app = permit.app AND replica.replica_id = permit.holder
-                               AND replica.dead_at IS NOT NULL)"""
+_HOLDS = f"permit.lease_until > clock_timestamp() AND NOT {is_dead('permit.app', 'permit.holder')}"
 # All rivals go for the lowest place that is free: the row's lock lets one have it, the others look again.
 # What was taken while the limit was larger counts as well. One who was declared dead gets none: what he took
 # would be free for the others.
@@ -33,9 +31,7 @@ _TAKE = (
      WHERE (SELECT count(*) FROM held) < (ask->>'most')::int
        AND place NOT IN (SELECT held.place FROM held)
        AND ask->>'token' NOT IN (SELECT held.token FROM held)
-       AND NOT EXISTS (SELECT FROM {replicas} AS asking
-                        WHERE asking.app = asked.app AND asking.replica_id = ask->>'replica'
-                          AND asking.dead_at IS NOT NULL)
+       AND NOT {asker_is_dead}
      GROUP BY app, ask
 ), taken AS (
     INSERT INTO {permits} AS permit (app, prefix, place, token, holder, lease_until)
@@ -50,7 +46,7 @@ SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN 'taken'
             WHEN EXISTS (SELECT FROM open) THEN 'again'
             ELSE 'none left' END
   FROM asked
-""".replace("{holds}", _HOLDS)
+""".replace("{holds}", _HOLDS).replace("{asker_is_dead}", is_dead("asked.app", "ask->>'replica'"))
 )
 _RETURN = (
     DURABLE
