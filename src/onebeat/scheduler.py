@@ -13,11 +13,12 @@ from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.decorators import JobDecorators
 from onebeat.engine.body import Body, Work
+from onebeat.engine.checks import check_job, check_limits, hashable
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limit import Limit
 from onebeat.engine.loops import run_on_own_loop
 from onebeat.engine.settings import Settings
-from onebeat.errors import InvalidSchedule, InvalidSetting, JobExists
+from onebeat.errors import InvalidSetting, JobExists
 from onebeat.model import checked_instant, checked_name
 from onebeat.observers.relay import Relay
 from onebeat.schedule import Schedule, for_job
@@ -100,7 +101,7 @@ class Scheduler(JobDecorators):
         self._clock = clock or SystemClock()
         self._store = connect(store, clock=self._clock)
         self._closes_store = self._store is not store
-        self._check_limits()
+        check_limits(self._settings.limits, self._store)
         self._jobs: dict[str, Job] = {}
         self._alerts = self._alerts_of(tuple(alarms))
         self._logger, self._meter, self._tracer = logger or logging.getLogger("onebeat"), meter, tracer
@@ -120,9 +121,9 @@ class Scheduler(JobDecorators):
         already; then nothing is registered.
         """
         terms = self._settings.policy.with_keywords(policy)
-        due = _hashable(for_job(schedule_of(schedule), checked_name("job_id", job_id)))
+        due = hashable(for_job(schedule_of(schedule), checked_name("job_id", job_id)))
         job = Job(job_id, due, Body.of(work), terms)
-        self._check(job)
+        check_job(job, self._store)
         with self._registering:
             if job_id in self._jobs:
                 raise JobExists(job_id)
@@ -284,47 +285,9 @@ class Scheduler(JobDecorators):
         until = None if deadline is None else checked_instant("deadline", deadline)
         return self._serving().demand(verb, checked_name("job_id", job_id), body, until, cancel)
 
-    # What only some jobs and settings want is loaded for these.
-
-    def _check(self, job: Job) -> None:
-        """Raise for a job that could not be run as it is, on this store."""
-        if self._store is not None:
-            from onebeat.fleet import fleet_side
-
-            if fleet_side(self._store) is None:
-                job.policy.check_bounded()
-        if job.policy.transactional:
-            from onebeat.engine.transaction import check_transactional
-
-            check_transactional(job.policy, job.body, self._store)
-        if job.policy.isolation != "none":
-            from onebeat.engine.target import check_isolated
-
-            check_isolated(job.policy, job.body)
-
     def _alerts_of(self, alarms: tuple[Alarm, ...]) -> Alerts | None:
         if not alarms:
             return None
-        from onebeat.alerts.alerts import Alerts
+        from onebeat.alerts.alerts import Alerts  # not needed to import onebeat
 
         return Alerts(alarms, self._store, lambda event: self._relay(event))
-
-    def _check_limits(self) -> None:
-        shared = [limit.prefix for limit in self._settings.limits if limit.fleet]
-        if not shared:
-            return
-        from onebeat.permits import permit_side
-
-        if permit_side(self._store) is None:
-            expected = "a store that hands out permits, for fleet=True"
-            raise InvalidSetting("limits", shared, expected, "give store=")
-
-
-def _hashable(schedule: Schedule) -> Schedule:
-    try:
-        hash(schedule)
-    except TypeError:
-        raise InvalidSchedule(
-            "schedule", schedule, "a hashable value", "equal schedules count once"
-        ) from None
-    return schedule
