@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onebeat.errors import InvalidJob, InvalidSetting
-from onebeat.history import MOST_ROWS, AuditRecord, JobState, TickFilter, TickRecord
+from onebeat.history import MOST_ROWS, AuditRecord, JobState, TickFilter
 from onebeat.model import Tick
 from onebeat.paging import (
     audit_after,
@@ -24,31 +24,11 @@ from onebeat.paging import (
     tick_after,
     tick_cursor,
 )
+from tests.insight.rows import record
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ids = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=200)
 AFTER = (tick_after, job_after, audit_after)
-
-
-def record_of(tick: Tick) -> TickRecord:
-    return TickRecord(
-        tick=tick,
-        verdict=None,
-        provisional=False,
-        replica=None,
-        replica_id=None,
-        attempt=1,
-        fence=1,
-        claimed_at=None,
-        started_at=None,
-        finished_at=None,
-        note=None,
-        trace_id=None,
-        wanted=None,
-        triggered=False,
-        by=None,
-        reason=None,
-    )
 
 
 def state_of(job_id: str) -> JobState:
@@ -62,7 +42,7 @@ def audit_of(number: int) -> AuditRecord:
 @given(ids, st.datetimes(timezones=st.just(UTC)), st.integers(1, 2**63 - 1))
 def test_a_cursor_leads_back_to_where_it_was_given(job_id: str, at: datetime, number: int) -> None:
     """F-VERDICT: to the microsecond, whatever the id."""
-    assert tick_after(tick_cursor(record_of(Tick(job_id, at)))) == Tick(job_id, at)
+    assert tick_after(tick_cursor(record(at, tick=Tick(job_id, at)))) == Tick(job_id, at)
     assert job_after(job_cursor(state_of(job_id))) == job_id
     assert audit_after(audit_cursor(audit_of(number))) == number
 
@@ -117,7 +97,7 @@ def test_what_is_no_cursor_of_ours_is_refused(wrong: str) -> None:
 def test_a_cursor_of_another_kind_is_refused() -> None:
     """F-VERDICT: jobs are not continued after a tick."""
     cursors = (
-        tick_cursor(record_of(Tick("a", NOON))),
+        tick_cursor(record(NOON)),
         job_cursor(state_of("a")),
         audit_cursor(audit_of(1)),
     )

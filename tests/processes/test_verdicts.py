@@ -10,6 +10,7 @@ import pytest
 from onebeat import Tick
 from onebeat.history import TickRecord
 from onebeat.model import Verdict
+from tests.insight.rows import record
 from tests.processes.orders import TIMEOUT
 from tests.processes.records import Entry, Mark
 from tests.processes.verdicts import denied, lost, unaccounted
@@ -22,24 +23,8 @@ def tick(second: int, job_id: str = "quick") -> Tick:
 
 
 def row(second: int, verdict: Verdict | None, *, job_id: str = "quick", replica: str = "r0") -> TickRecord:
-    return TickRecord(
-        tick(second, job_id),
-        verdict,
-        provisional=False,
-        replica=replica,
-        replica_id=replica,
-        attempt=1,
-        fence=1,
-        claimed_at=None,
-        started_at=None,
-        finished_at=None,
-        note=None,
-        trace_id=None,
-        wanted=None,
-        triggered=False,
-        by=None,
-        reason=None,
-    )
+    named = tick(second, job_id)
+    return record(named.scheduled_at, verdict, tick=named, replica=replica, replica_id=replica)
 
 
 def history(*rows: TickRecord) -> dict[Tick, TickRecord]:
