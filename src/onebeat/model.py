@@ -29,7 +29,7 @@ def checked_duration(field: str, got: object) -> timedelta:
     seconds = got.total_seconds() if isinstance(got, timedelta) else got
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise InvalidSetting(field, got, "seconds or a timedelta")
-    if not (math.isfinite(seconds) and seconds > 0):
+    if not 0 < seconds < math.inf:  # an int may be larger than any float is
         raise InvalidSetting(field, got, "a finite duration above zero")
     if seconds < 1e-6:
         raise InvalidSetting(field, got, "at least one microsecond")
@@ -59,7 +59,7 @@ class Tick:
     scheduled_at: datetime
 
     def __post_init__(self) -> None:
-        if self.scheduled_at.tzinfo is not UTC:
+        if getattr(self.scheduled_at, "tzinfo", None) is not UTC:
             instant = checked_instant("scheduled_at", self.scheduled_at)
             object.__setattr__(self, "scheduled_at", instant)
 

@@ -13,7 +13,7 @@ from onebeat.clock import Clock, SystemClock
 from onebeat.connect import connect
 from onebeat.decorators import JobDecorators
 from onebeat.engine.body import Body, Work
-from onebeat.engine.checks import check_job, check_limits, hashable
+from onebeat.engine.checks import check_job, check_limits, check_token, hashable, several
 from onebeat.engine.job import Duration, Job, PolicyKeywords
 from onebeat.engine.limit import Limit
 from onebeat.engine.loops import run_on_own_loop
@@ -95,7 +95,7 @@ class Scheduler(JobDecorators):
             retention=retention,
             retention_count=retention_count,
             ttl=ttl,
-            limits=limits,
+            limits=several("limits", limits),
             threads=threads,
         )
         self._clock = clock or SystemClock()
@@ -103,9 +103,10 @@ class Scheduler(JobDecorators):
         self._closes_store = self._store is not store
         check_limits(self._settings.limits, self._store)
         self._jobs: dict[str, Job] = {}
-        self._alerts = self._alerts_of(tuple(alarms))
+        self._alerts = self._alerts_of(several("alarms", alarms))
         self._logger, self._meter, self._tracer = logger or logging.getLogger("onebeat"), meter, tracer
-        self._relay = Relay((*(self._alerts.observers if self._alerts else ()), *observers), self._logger)
+        hearing = self._alerts.observers if self._alerts else ()
+        self._relay = Relay((*hearing, *several("observers", observers)), self._logger)
         self._registering = threading.Lock()
         self._made: list[Serving] = []
         self._stop_asked = False
@@ -282,6 +283,8 @@ class Scheduler(JobDecorators):
         if not job_id or work is None:
             return False
         body = Body.of(work)
+        if cancel is not None:
+            check_token(cancel)
         until = None if deadline is None else checked_instant("deadline", deadline)
         return self._serving().demand(verb, checked_name("job_id", job_id), body, until, cancel)
 

@@ -17,6 +17,7 @@ from onebeat import (
     JobExists,
     OnebeatError,
     Scheduler,
+    Tick,
     cron,
     every,
 )
@@ -240,3 +241,35 @@ def test_a_signal_handler_may_stop_a_scheduler_whose_thread_is_telling_it_someth
 
     threading.Thread(target=told_and_interrupted, daemon=True).start()
     assert stopped.wait(5)
+
+
+@pytest.mark.parametrize("field", ["limits", "alarms", "observers"])
+def test_one_where_a_list_is_expected_is_a_clear_error(field: str) -> None:
+    """J-ADD: it names the setting, and is not Python's own about something that cannot be iterated."""
+    one: Any = object()
+    with pytest.raises(InvalidSetting, match=f"^{field}: expected a list"):
+        Scheduler(**{field: one})
+
+
+def test_a_duration_beyond_any_float_is_capped(given: Given) -> None:
+    """J-TIME: like any other sum that is too large."""
+    scheduler = given.scheduler(timeout=10**400)
+    scheduler.add("job", "@daily", work, lease=10**400)
+    assert len(scheduler.jobs) == 1
+
+
+@pytest.mark.parametrize("verb", ["run_once", "run_next", "supersede"])
+def test_what_is_no_token_cancels_nothing_and_admits_nothing(given: Given, verb: str) -> None:
+    """J-VERBS: `cancel` is a CancelToken."""
+    scheduler = given.scheduler()
+    wrong: Any = threading.Event()
+    with pytest.raises(InvalidJob, match=r"^cancel: expected a CancelToken"):
+        getattr(scheduler, verb)("job", work, cancel=wrong)
+    assert scheduler.active == 0
+
+
+@pytest.mark.parametrize("instant", [None, 0, "2026-01-01"])
+def test_a_tick_is_of_an_instant(instant: Any) -> None:
+    """S-NEXT: anything else is an error that says so."""
+    with pytest.raises(InvalidJob, match=r"^scheduled_at: expected a timezone-aware datetime"):
+        Tick("job", instant)

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from onebeat.claims import ClaimStore
 from onebeat.engine.job import Job
 from onebeat.engine.limit import Limit
-from onebeat.errors import InvalidSchedule, InvalidSetting
+from onebeat.errors import InvalidJob, InvalidSchedule, InvalidSetting
 from onebeat.schedule import Schedule
+
+T = TypeVar("T")
+
+
+def several(field: str, given: Iterable[T]) -> tuple[T, ...]:
+    """What was *given*. Raises InvalidSetting for one alone, outside any list."""
+    if not isinstance(given, Iterable):
+        raise InvalidSetting(field, given, "a list, be it of one")
+    return tuple(given)
+
+
+def check_token(cancel: object) -> None:
+    """Raise InvalidJob for what is no CancelToken."""
+    from onebeat.engine.run import CancelToken
+
+    if not isinstance(cancel, CancelToken):
+        raise InvalidJob("cancel", cancel, "a CancelToken")
 
 
 def check_job(job: Job, store: ClaimStore | None) -> None:
