@@ -6,7 +6,8 @@ import asyncio
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Self
+
+from tests.processes.between import Between, Way
 
 _BLOCK = 1 << 16
 _ANSWERED = re.compile(rb"Z\x00\x00\x00\x05[ITE]$")
@@ -19,47 +20,31 @@ class Side(StrEnum):
     AFTER = "after"  # it is done, but nobody hears the answer
 
 
-class Boundary:
+class Boundary(Between):
     """Hands on what a client says until it says *statement*; on that *side* of it, *strike* is called, and
     the connection ends. `struck` is set then."""
 
     def __init__(self, port: int, statement: bytes, side: Side, *, strike: Callable[[], object]) -> None:
-        self._server_port = port
+        super().__init__(port)
         self._statement = statement
         self._side = side
         self._strike = strike
-        self._connections: set[asyncio.Task[None] | None] = set()
         self.struck = asyncio.Event()
-
-    async def __aenter__(self) -> Self:
-        self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = int(self._listening.sockets[0].getsockname()[1])
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._listening.close()
-        # All of them end: the one at their other end is dead, or has closed what it had.
-        await asyncio.gather(*(task for task in self._connections if task is not None))
 
     def before(self, database: str) -> str:
         """The DSN of the same database, reached through here; in plain text, for it must be read."""
         there = database.replace(f":{self._server_port}/", f":{self.port}/")
         return f"{there}?sslmode=disable&gssencmode=disable"
 
-    async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        self._connections.add(asyncio.current_task())
-        server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
+    def _ways(
+        self,
+        client: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+        server: asyncio.StreamReader,
+        to_server: asyncio.StreamWriter,
+    ) -> tuple[Way, Way]:
         said: asyncio.Queue[bool] = asyncio.Queue()
-        ways = {
-            asyncio.ensure_future(self._ask(client, to_server, said)),
-            asyncio.ensure_future(self._answer(server, to_client, said)),
-        }
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
-        to_server.close()
-        to_client.close()
+        return self._ask(client, to_server, said), self._answer(server, to_client, said)
 
     async def _ask(
         self, client: asyncio.StreamReader, to_server: asyncio.StreamWriter, said: asyncio.Queue[bool]

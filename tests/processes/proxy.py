@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import datetime
-from typing import Self
 
 from onebeat import Tick
+from tests.processes.between import Between, Way
 from tests.servers.postgres import Postgres
 
 _CLAIM = re.compile(rb"SELECT \S*onebeat_claim\(")
@@ -20,48 +19,30 @@ _READY_FOR_QUERY = b"Z\x00\x00\x00\x05I"
 """How a server's answer ends once its statement is committed."""
 
 
-class LossyProxy:
+class LossyProxy(Between):
     """Hands on what a client says; *loses* is asked, for every claim statement, whether to lose its answer.
 
     The answer is lost after the commit. `lost_wins` names the ticks that a lost answer said were won.
     """
 
     def __init__(self, postgres: Postgres, *, loses: Callable[[], bool]) -> None:
-        self._server_port = postgres.port
+        super().__init__(postgres.port)
         self._loses = loses
         self.lost_wins: set[Tick] = set()
-        self._connections: set[asyncio.Task[None] | None] = set()
-
-    async def __aenter__(self) -> Self:
-        self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = int(self._listening.sockets[0].getsockname()[1])
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._listening.close()
-        # All of them end, for whoever came through here has gone: else they outlive the test's loop.
-        await asyncio.gather(*(task for task in self._connections if task is not None))
 
     def dsn(self, database: str) -> str:
         # In plain text, because the proxy must read what passes through it.
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
-    async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        self._connections.add(asyncio.current_task())
-        server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
+    def _ways(
+        self,
+        client: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+        server: asyncio.StreamReader,
+        to_server: asyncio.StreamWriter,
+    ) -> tuple[Way, Way]:
         asked = bytearray()
-        ways = {
-            asyncio.ensure_future(_hand_on(client, to_server, asked)),
-            asyncio.ensure_future(self._answer(server, to_client, asked)),
-        }
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
-        for writer in (to_server, to_client):
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
+        return _hand_on(client, to_server, asked), self._answer(server, to_client, asked)
 
     async def _answer(
         self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter, asked: bytearray
