@@ -220,3 +220,14 @@ async def test_whoever_looks_leaves_older_tables_to_those_who_write_there(databa
             ):
                 await store.replicas(app="app")
         assert admin.execute("SELECT count(*) FROM onebeat_migrations").fetchone() == (1,)
+
+
+async def test_a_role_whose_statements_are_cut_short_is_told_which_setting_does_it(
+    postgres: Postgres,
+) -> None:
+    """D-PG: making the tables alone takes longer than a web app may allow its own statements."""
+    name = postgres.new_database()
+    postgres.run(f"ALTER DATABASE {name} SET statement_timeout = '1ms'")
+    async with opened(PostgresStore(postgres.dsn(name))) as (store,):
+        with pytest.raises(ClaimFailed, match=r"ALTER ROLE .* SET statement_timeout"):
+            await claim(store, bid())

@@ -16,6 +16,8 @@ _ADVICE = {
     "42P05": _POOLED,
     "42501": "this role needs SELECT, INSERT, UPDATE and DELETE on onebeat's tables, "
     "EXECUTE on its functions",
+    "57014": "where it is this role's statement_timeout, ALTER ROLE … SET statement_timeout to some seconds",
+    "55P03": "where it is this role's lock_timeout, ALTER ROLE … SET lock_timeout to some seconds",
     UNDEFINED_FUNCTION: "a function of onebeat's that was dropped is made again by the next claim, "
     "or by what `onebeat migrate --sql` prints",
 }
