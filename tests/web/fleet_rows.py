@@ -39,10 +39,16 @@ async def join(store: Any, label: str, jobs: Mapping[str, str], *, version: str 
 
 
 async def run(
-    store: Any, label: str, tick: Tick, verdict: Verdict | None, *, error: str | None = None
+    store: Any,
+    label: str,
+    tick: Tick,
+    verdict: Verdict | None,
+    *,
+    error: str | None = None,
+    lease: timedelta | None = timedelta(hours=1),
 ) -> None:
     """*label* claims *tick*, and with a verdict releases it."""
-    bid = Bid(tick, f"token of {tick}"[:200], timedelta(hours=1))
+    bid = Bid(tick, f"token of {tick}"[:200], lease)
     [answer] = await store.claim([bid], replica=known(label), timeout=timedelta(seconds=10))
     assert answer.won, answer
     if verdict is not None:

@@ -61,7 +61,8 @@ def dashboard(
         raise InvalidSetting("store", type(store).__name__, "a store that keeps the history of a fleet")
 
     @asynccontextmanager
-    async def closing(_: Starlette) -> AsyncIterator[None]:
+    async def serving(_: Starlette) -> AsyncIterator[None]:
+        await reader.warm()
         yield
         await found.close()
 
@@ -82,7 +83,7 @@ def dashboard(
         ],
         middleware=[Middleware(Headers), Middleware(Known, settings=settings, seals=seals)],
         exception_handlers=HANDLERS,
-        lifespan=closing,
+        lifespan=serving,
     )
     made.state.settings = settings
     made.state.seals = seals

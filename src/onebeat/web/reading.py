@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
 from onebeat.claims import ClaimStore
+from onebeat.errors import ClaimFailed
 from onebeat.history import MOST_ROWS, JobState, Mark, RunHistory, TickFilter, TickRecord
 from onebeat.insight.upcoming import next_of
 from onebeat.insight.wellness import Fleet, all_jobs, running_since
@@ -27,6 +29,9 @@ _A_BLINK = 0.02
 """Seconds. A page that waits no longer is told the rest by its next look."""
 
 _OF_LATE = timedelta(minutes=10)
+
+_WARMING = 3.0
+"""Seconds for which a server's start may wait for the store."""
 
 _MOST_SCHEDULES = 20_000
 
@@ -77,6 +82,12 @@ class Reader:
         """The whole fleet, as it was a glance ago at most: one reading for all who look."""
         return await self._overall.get("overall", self._read)
 
+    async def warm(self) -> None:
+        """Have what the first look needs, connections and all; whatever becomes of it, within seconds."""
+        with suppress(ClaimFailed, TimeoutError):
+            async with asyncio.timeout(_WARMING):
+                await self.overall()
+
     async def marks(self, job_ids: Sequence[str]) -> Mapping[str, Sequence[Mark]]:
         """The newest MARKS ticks of each of these jobs, as they were a glance ago at most."""
         if not job_ids:
@@ -86,10 +97,12 @@ class Reader:
         )
 
     async def _read(self) -> Overall:
-        jobs = await all_jobs(self.history, self.app)
-        now = await self.history.store_time()
+        jobs, now, replicas = await asyncio.gather(
+            all_jobs(self.history, self.app),
+            self.history.store_time(),
+            self.history.replicas(app=self.app),
+        )
         running = await self._running_now(running_since(jobs, now), now - _OF_LATE)
-        replicas = await self.history.replicas(app=self.app)
         fleet = Fleet(now, tuple(replicas), tuple(jobs), tuple(running))
         # Off the loop: with thousands of jobs on each of many replicas it takes a moment.
         return await asyncio.to_thread(_overall_of, fleet)
