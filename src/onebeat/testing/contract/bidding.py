@@ -18,6 +18,9 @@ A_MOMENT = 0.2
 SHORT = timedelta(seconds=A_MOMENT)
 """A lease that lapses within a test: a store with a real clock really waits for it."""
 
+A_WHILE = 3 * A_MOMENT
+"""Seconds, for what has to be seen before they are over: a busy machine takes its time."""
+
 
 def token() -> str:
     return uuid.uuid4().hex

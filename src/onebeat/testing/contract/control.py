@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from onebeat.control import Target
 from onebeat.model import Ruling
 from onebeat.testing.contract.asking import NO_TEXTS, STRANGE, WILD, Asking, refused
-from onebeat.testing.contract.bidding import A_MOMENT, HOUR, MINUTE, SHORT
+from onebeat.testing.contract.bidding import A_MOMENT, A_WHILE, HOUR, MINUTE
 
 REPORT = Target(job_id="report")
 
@@ -60,10 +62,11 @@ class PauseRules(Asking):
 
     async def test_a_pause_ends_by_itself_when_its_time_has_come(self) -> None:
         """F-PAUSE: by the store's clock."""
-        await self.pause(REPORT, await self.store_time() + SHORT)
         [tick] = await self.ticks(1)
+        await self.pause(REPORT)
         assert await self.ruling(tick) is Ruling.PAUSED
-        await self.pass_time(2 * A_MOMENT)
+        await self.pause(REPORT, await self.store_time() + timedelta(seconds=A_WHILE))
+        await self.pass_time(A_WHILE + A_MOMENT)
         await self.won(tick)
         assert not await self.resume(REPORT)
 
@@ -93,14 +96,14 @@ class PauseRules(Asking):
         """F-PAUSE: be it later, earlier or none."""
         now = await self.store_time()
         [tick] = await self.ticks(1)
-        await self.pause(REPORT, now + SHORT)
+        await self.pause(REPORT, now + timedelta(seconds=A_WHILE))
         await self.pause(REPORT)
-        await self.pass_time(2 * A_MOMENT)
+        await self.pass_time(A_WHILE + A_MOMENT)
         assert await self.ruling(tick) is Ruling.PAUSED
         await self.pause(REPORT, await self.store_time() + HOUR)
         assert await self.ruling(tick) is Ruling.PAUSED
-        await self.pause(REPORT, await self.store_time() + SHORT)
-        await self.pass_time(2 * A_MOMENT)
+        await self.pause(REPORT, await self.store_time() + timedelta(seconds=A_WHILE))
+        await self.pass_time(A_WHILE + A_MOMENT)
         await self.won(tick)
 
     async def test_paused_once_more_after_a_resume_it_is_refused_again(self) -> None:

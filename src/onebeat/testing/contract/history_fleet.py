@@ -9,7 +9,7 @@ from onebeat.fleet import Facts, Registration
 from onebeat.history import END_OF_TIME, JobState, TickFilter
 from onebeat.model import Ruling, Verdict
 from onebeat.testing.contract.asking import STRANGE, WILD, Asking, walked
-from onebeat.testing.contract.bidding import A_MOMENT, HOUR, SHORT
+from onebeat.testing.contract.bidding import A_MOMENT, A_WHILE, HOUR, SHORT
 
 RUNNING = TickFilter(running=True)
 BAD = (Verdict.FAILED, Verdict.TIMED_OUT, Verdict.LOST)
@@ -126,9 +126,9 @@ class JobHistoryRules(Asking):
     async def test_a_pause_that_has_ended_by_itself_is_over(self) -> None:
         """F-PAUSE: what is owed begins at its end."""
         await self.register("report")
-        until = await self.store_time() + SHORT
+        until = await self.store_time() + timedelta(seconds=A_WHILE)
         await self.pause(Target(job_id="report"), until)
-        await self.pass_time(2 * A_MOMENT)
+        await self.pass_time(A_WHILE + A_MOMENT)
         state = await self.state()
         assert (state.paused_until, state.owed_since) == (None, until)
 

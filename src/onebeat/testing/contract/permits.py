@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from onebeat.model import LONGEST
 from onebeat.testing.contract.asking import STRANGE, Asking
-from onebeat.testing.contract.bidding import A_MOMENT, HOUR, SHORT
+from onebeat.testing.contract.bidding import A_MOMENT, A_WHILE, HOUR, SHORT
 
 
 class PermitRules(Asking):
@@ -70,9 +70,9 @@ class PermitRules(Asking):
 
     async def test_a_permit_is_free_again_when_its_lease_ends(self) -> None:
         """J-LIMIT, C-LEASE: its taker may have died; what it gives back later is not another's."""
-        assert await self.take("a", most=1, lease=SHORT)
+        assert await self.take("a", most=1, lease=timedelta(seconds=A_WHILE))
         assert not await self.take("b", most=1)
-        await self.pass_time(2 * A_MOMENT)
+        await self.pass_time(A_WHILE + A_MOMENT)
         assert await self.take("b", most=1)
         assert not await self.take("a", most=1)
         await self.give_back("a")
