@@ -84,9 +84,11 @@ class Reader:
 
     async def warm(self) -> None:
         """Have what the first look needs, connections and all; whatever becomes of it, within seconds."""
-        with suppress(ClaimFailed, TimeoutError):
-            async with asyncio.timeout(_WARMING):
-                await self.overall()
+        looking = asyncio.ensure_future(self.overall())
+        await asyncio.wait({looking}, timeout=_WARMING)
+        looking.cancel()
+        with suppress(ClaimFailed, asyncio.CancelledError):
+            await looking
 
     async def marks(self, job_ids: Sequence[str]) -> Mapping[str, Sequence[Mark]]:
         """The newest MARKS ticks of each of these jobs, as they were a glance ago at most."""
