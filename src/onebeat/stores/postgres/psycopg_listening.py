@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import psycopg
@@ -18,12 +19,26 @@ class Listening:
         self._connection = connection
 
     async def heard(self) -> str:
-        async for notify in self._connection.notifies(stop_after=1):
-            return notify.payload
+        """Woken by the socket alone: left to itself, psycopg looks ten times a second."""
+        while not self._connection.closed:
+            async for notify in self._connection.notifies(timeout=0, stop_after=1):
+                return notify.payload
+            await _readable(self._connection.fileno())
         raise psycopg.OperationalError("the connection has ended")
 
     async def close(self) -> None:
         await self._connection.close()
+
+
+async def _readable(descriptor: int) -> None:
+    """Return when there is something to be read."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)
 
 
 async def listening(dsn: object, channel: str, more: object = None) -> Listening | None:
