@@ -174,11 +174,10 @@ TRACEBACK = "\n\nIts traceback:\n"
 class Release:
     """The end of a claim, by tick and token: it never touches a newer claim.
 
-    Times are aware; None where the body never started. `error` is bounded text: what it says,
-    then TRACEBACK and where it was raised, if it was. `trace_id` is that of the run's trace, 32 hex digits,
-    where there is one. `missed` are earlier instants of the job that nobody claimed: they get that verdict,
-    unless they have a row. `accounts`: with it every tick of the job up to this one has a verdict, or a
-    claim.
+    Times are aware; None where the body never started. `error` is bounded text: what it says, then TRACEBACK
+    and where it was raised, if it was. `trace_id` is that of the run's trace, 32 hex digits, where there is
+    one. `missed` are earlier instants of the job that nobody claimed: they get that verdict, unless they have
+    a row. `accounts`: with it every tick of the job up to this one has a verdict, or a claim.
     """
 
     tick: Tick

@@ -18,7 +18,7 @@ from onebeat.stores.sqlite import SqliteStore
 from onebeat.testing import FakeClock
 from onebeat.web import dashboard
 from onebeat.web.pages import fleet as fleet_page
-from onebeat.web.views.fleet import fleet_view, level_mark, worst
+from onebeat.web.views.fleet import fleet_view, level_badge, worst
 from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, known, run, visitor
 from tests.web.rows import NOON, replica, tick
 
@@ -76,7 +76,7 @@ def test_the_worst_finding_is_the_state_of_the_store() -> None:
     assert worst([]) is worst([ok]) is Level.OK
     assert worst([ok, error, warning]) is Level.ERROR
     assert worst([warning, ok]) is Level.WARNING
-    assert len({level_mark(level).sign for level in Level}) == 3
+    assert len({level_badge(level).sign for level in Level}) == 3
 
 
 async def test_an_empty_store_has_no_fleet() -> None:

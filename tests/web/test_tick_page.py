@@ -35,7 +35,7 @@ def shown(trace_url: str | None = None, pause: AuditRecord | None = None, **fiel
 def test_the_first_sentence_says_what_became_of_it() -> None:
     page = shown(verdict=Verdict.FAILED, finished_at=NOON + timedelta(seconds=5), note=BOOM, attempt=2)
     assert page.answer == "It failed on a, attempt 2."
-    assert page.mark.word == "failed"
+    assert page.badge.word == "failed"
     assert dict(page.facts)["Took"] == "5.0 s"
     assert [term for term, _ in page.times] == ["Scheduled", "Claimed", "Began", "Ended"]
 

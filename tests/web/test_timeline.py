@@ -85,7 +85,7 @@ def test_a_run_that_goes_on_reaches_to_now() -> None:
     window = Window(NOON, NOON + timedelta(hours=2), NOON + timedelta(hours=1))
     [bar] = drawn(tick("job", NOON), window=window).bars
     assert bar.x + bar.width == window.x(window.now)
-    assert bar.mark.word == "running"
+    assert bar.badge.word == "running"
 
 
 def test_a_run_that_ended_before_it_began_by_some_clock_is_thin_where_it_began() -> None:
@@ -115,9 +115,9 @@ def test_each_verdict_is_told_without_colour() -> None:
     rows = [tick("job", NOON + n * 5 * MINUTE, verdict=verdict) for n, verdict in enumerate(Verdict)]
     line = drawn(*rows, tick("job", NOON + 55 * MINUTE))
     assert len({mark.sign for mark in line.legend}) == len(Verdict) + 1
-    patterns = {bar.mark.kind: bar.pattern for bar in line.bars if bar.mark.kind != "missed"}
+    patterns = {bar.badge.kind: bar.pattern for bar in line.bars if bar.badge.kind != "missed"}
     assert len(set(patterns.values())) == len(patterns)
-    slim = {bar.mark.word for bar in line.bars if bar.height == min(bar.height for bar in line.bars)}
+    slim = {bar.badge.word for bar in line.bars if bar.height == min(bar.height for bar in line.bars)}
     assert slim == {"ran"}
 
 
@@ -127,7 +127,7 @@ def test_what_nobody_ran_lies_in_a_lane_of_its_own_in_place() -> None:
     waiting = tick("job", at + 20 * MINUTE, replica=None, wanted=Wanted.RUN, triggered=True)
     line = drawn(missed, waiting, unclaimed=(Tick("job", at + 25 * MINUTE),))
     assert [lane.name for lane in line.lanes] == [NOT_RUN]
-    assert [sign.mark.sign for sign in line.signs] == ["○", "…", "◌"]
+    assert [sign.badge.sign for sign in line.signs] == ["○", "…", "◌"]
     assert line.signs[0].x == WINDOW.x(at)
 
 

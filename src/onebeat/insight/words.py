@@ -1,4 +1,4 @@
-"""Instants, spans and verdicts as people read them."""
+"""Instants, spans and verdicts in plain text, as commands print and take them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onebeat.model import TRACEBACK
 
 
 def instant(moment: datetime | None, shown_in: tzinfo = UTC) -> str:
-    """To the second, with the offset of *shown_in* then: it can be given back as it is."""
+    """To the second, with the offset of *shown_in* then: it can be given back as it is. A dash for None."""
     if moment is None:
         return "-"
     text = written_in(shown_in, moment).isoformat(" ", "seconds")
@@ -17,7 +17,7 @@ def instant(moment: datetime | None, shown_in: tzinfo = UTC) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """0.25 s, 12 s, 3m05s, 2h10m, 3d4h."""
+    """0.25s, 12s, 3m05s, 2h10m, 3d4h; a dash for None."""
     if seconds is None:
         return "-"
     if abs(seconds) < 60:

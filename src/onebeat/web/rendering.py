@@ -20,7 +20,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
-_TEMPLATES.filters |= {"span": words.span, "mark": words.mark, "shown": text.shown}
+_TEMPLATES.filters |= {"span": words.span, "badge": words.badge, "shown": text.shown}
 
 
 def prepare() -> None:

@@ -13,7 +13,7 @@ from onebeat.web.health import Doctor
 from onebeat.web.reading import Reader
 from onebeat.web.rendering import page as drawn
 from onebeat.web.rendering import rendered
-from onebeat.web.views.fleet import fleet_view, level_mark, worst
+from onebeat.web.views.fleet import fleet_view, level_badge, worst
 
 _PARTS = {
     "fleet-state": "_fleet_state.html",
@@ -43,6 +43,6 @@ async def _shown(request: Request) -> dict[str, Any]:
     return {
         # Off the loop: thousands of jobs on each of many replicas are compared.
         "fleet": await asyncio.to_thread(fleet_view, fleet.replicas, fleet.running, fleet.now, cut=cut),
-        "findings": [(level_mark(finding.level), finding) for finding in findings],
-        "health": level_mark(worst(findings)),
+        "findings": [(level_badge(finding.level), finding) for finding in findings],
+        "health": level_badge(worst(findings)),
     }

@@ -12,18 +12,18 @@ from onebeat.drift import TOLERATED_SKEW, Disagreement, Drift, disagreements
 from onebeat.history import ReplicaState, TickRecord
 from onebeat.insight.wellness import lives
 from onebeat.model import Wanted
-from onebeat.web.views.words import Mark, span
+from onebeat.web.views.words import Badge, span
 
-LIVING = Mark("●", "ran", "living")
-SILENT = Mark("◔", "missed", "silent")
-DEAD = Mark("✕", "failed", "dead")
-LEFT = Mark("–", "skipped", "left")
+LIVING = Badge("●", "ran", "living")
+SILENT = Badge("◔", "missed", "silent")
+DEAD = Badge("✕", "failed", "dead")
+LEFT = Badge("–", "skipped", "left")
 _STATES = (LIVING, SILENT, DEAD, LEFT)
 
 _LEVELS = {
-    Level.OK: Mark("✓", "ran", "ok"),
-    Level.WARNING: Mark("▲", "missed", "warning"),
-    Level.ERROR: Mark("✕", "failed", "error"),
+    Level.OK: Badge("✓", "ran", "ok"),
+    Level.WARNING: Badge("▲", "missed", "warning"),
+    Level.ERROR: Badge("✕", "failed", "error"),
 }
 _ABOUT = {Drift.SCHEDULE: "Schedule", Drift.ZONE_DATA: "Zone data", Drift.CLOCK: "Clock"}
 
@@ -32,7 +32,7 @@ _ABOUT = {Drift.SCHEDULE: "Schedule", Drift.ZONE_DATA: "Zone data", Drift.CLOCK:
 class ReplicaRow:
     """One replica. `heard` says when it last beat, `ended` when it left or was declared dead."""
 
-    state: Mark
+    state: Badge
     replica: ReplicaState
     heard: str
     ended: datetime | None
@@ -84,7 +84,7 @@ def fleet_view(
     )
 
 
-def level_mark(level: Level) -> Mark:
+def level_badge(level: Level) -> Badge:
     """As a sign and a word."""
     return _LEVELS[level]
 
@@ -109,7 +109,7 @@ def _row(replica: ReplicaState, running: Sequence[TickRecord], now: datetime) ->
     )
 
 
-def _state(replica: ReplicaState, now: datetime) -> Mark:
+def _state(replica: ReplicaState, now: datetime) -> Badge:
     if replica.dead_at is not None:
         return LEFT if replica.left else DEAD
     return LIVING if lives(replica, now) else SILENT

@@ -11,33 +11,33 @@ from onebeat.insight.words import instant
 from onebeat.model import Verdict
 from onebeat.web.views.job_facts import JobFacts
 from onebeat.web.views.text import shown
-from onebeat.web.views.tick_words import WAITING, mark_of
+from onebeat.web.views.tick_words import WAITING, badge_of
 from onebeat.web.views.timeline import ran
-from onebeat.web.views.words import Mark, mark
+from onebeat.web.views.words import Badge, badge
 
-_WAITS = Mark("◦", "skipped", "waits for its next tick")
+_WAITS = Badge("◦", "skipped", "waits for its next tick")
 
 
-def badges(facts: JobFacts, shown_in: tzinfo) -> tuple[Mark, ...]:
+def badges(facts: JobFacts, shown_in: tzinfo) -> tuple[Badge, ...]:
     """What holds of the job right now, the weightiest first."""
     return tuple(_badges(facts, shown_in)) or (_WAITS,)
 
 
-def _badges(facts: JobFacts, shown_in: tzinfo) -> Iterator[Mark]:
+def _badges(facts: JobFacts, shown_in: tzinfo) -> Iterator[Badge]:
     job = facts.job
     if not facts.living:
-        yield Mark("✕", "failed", "no replica lives: nothing will run it")
+        yield Badge("✕", "failed", "no replica lives: nothing will run it")
     elif not facts.having:
-        yield Mark("✕", "failed", f"none of the {facts.living} living replicas has it")
+        yield Badge("✕", "failed", f"none of the {facts.living} living replicas has it")
     if job.failures:
         times = "its last run" if job.failures == 1 else f"its last {job.failures} runs"
-        yield Mark("✕", "failed", f"{times} did not end well")
+        yield Badge("✕", "failed", f"{times} did not end well")
     if job.paused_until is not None:
-        yield Mark(*mark(Verdict.PAUSED)[:2], f"paused {_end(job.paused_until, shown_in)}")
+        yield Badge(*badge(Verdict.PAUSED)[:2], f"paused {_end(job.paused_until, shown_in)}")
     for record in facts.running:
         if ran(record):
             since = instant(record.started_at or record.claimed_at, shown_in)
-            yield Mark(*mark(None)[:2], f"runs on {shown(record.replica or '')} since {since}")
+            yield Badge(*badge(None)[:2], f"runs on {shown(record.replica or '')} since {since}")
         else:
             yield WAITING
 
@@ -72,9 +72,9 @@ def _of_unclaimed(facts: JobFacts, shown_in: tzinfo) -> Iterator[str]:
 def _of_newest(facts: JobFacts, shown_in: tzinfo) -> Iterator[str]:
     streak: list[TickRecord] = []
     for record in facts.newest:
-        if mark_of(record) == WAITING:
+        if badge_of(record) == WAITING:
             continue
-        if ran(record) or (streak and mark_of(record) != mark_of(streak[0])):
+        if ran(record) or (streak and badge_of(record) != badge_of(streak[0])):
             break
         streak.append(record)
     if not streak:
@@ -82,7 +82,7 @@ def _of_newest(facts: JobFacts, shown_in: tzinfo) -> Iterator[str]:
     newest = streak[0]
     if len(streak) > 1:
         more = "at least " if len(streak) == len(facts.newest) else ""
-        yield f"The newest {more}{len(streak)} ticks: {mark_of(newest).word}. Of the latest:"
+        yield f"The newest {more}{len(streak)} ticks: {badge_of(newest).word}. Of the latest:"
     known = Known(newest.tick, facts.now, newest, facts.job, None, None, facts.pause)
     yield from map(shown, explained(known, shown_in))
 

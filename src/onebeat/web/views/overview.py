@@ -9,8 +9,7 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from statistics import median
 
-from onebeat.history import END_OF_TIME, JobState
-from onebeat.history import Mark as Tick
+from onebeat.history import END_OF_TIME, JobState, Mark
 from onebeat.insight.wellness import Fleet
 from onebeat.insight.words import written_in
 from onebeat.schedules.every import Every
@@ -20,7 +19,7 @@ from onebeat.schedules.timetable import Timetable
 from onebeat.web.views.overview_pick import NextOf, Picked
 from onebeat.web.views.strip import Strip, strip
 from onebeat.web.views.text import cut
-from onebeat.web.views.words import Mark, instant, mark, span
+from onebeat.web.views.words import Badge, badge, instant, span
 
 _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 300
@@ -50,7 +49,7 @@ class JobRow:
     zone: str | None
     next_at: datetime | None
     next_words: str
-    last: Mark | None
+    last: Badge | None
     running: bool
     paused: str | None
     failures: int
@@ -73,7 +72,7 @@ def wellness(fleet: Fleet, troubles: Sequence[str], running: Collection[str]) ->
 
 def job_rows(
     picked: Picked,
-    marks: Mapping[str, Sequence[Tick]],
+    marks: Mapping[str, Sequence[Mark]],
     running: Collection[str],
     next_of: NextOf,
     *,
@@ -90,7 +89,7 @@ def job_rows(
 
 def _row(
     job: JobState,
-    ticks: Sequence[Tick],
+    ticks: Sequence[Mark],
     running: bool,
     due: datetime | None,
     now: datetime,
@@ -105,7 +104,7 @@ def _row(
         zone=schedule_zone,
         next_at=due,
         next_words=_soon(due, now, zone),
-        last=None if job.last_verdict is None else mark(job.last_verdict),
+        last=None if job.last_verdict is None else badge(job.last_verdict),
         running=running,
         paused=None if job.paused_until is None else _until(job.paused_until, zone),
         failures=job.failures,

@@ -13,7 +13,7 @@ from onebeat.model import Verdict
 from onebeat.web.views.calendar import Cell, cells_of, name_of
 from onebeat.web.views.heat import Scale, scale_of
 from onebeat.web.views.local_days import LocalDay, hours_of, instant_of
-from onebeat.web.views.words import Mark, mark
+from onebeat.web.views.words import Badge, badge
 
 _HEADS = {
     Verdict.FAILED: "failed",
@@ -66,9 +66,9 @@ class Concerned:
         return sum(count for _, count in self.counts)
 
 
-def heads() -> tuple[tuple[Mark, str], ...]:
+def heads() -> tuple[tuple[Badge, str], ...]:
     """Over the columns of NOT_WELL: a sign, and a word that is no longer than it has to be."""
-    return tuple((mark(verdict), word) for verdict, word in _HEADS.items())
+    return tuple((badge(verdict), word) for verdict, word in _HEADS.items())
 
 
 def past_of(tallies: Iterable[Tally], days: Sequence[LocalDay], zone: tzinfo) -> Past:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from onebeat.history import Mark as Tick
-from onebeat.web.views.words import mark
+from onebeat.history import Mark
+from onebeat.web.views.words import badge
 
 STEP = 5
 HEIGHT = 18
@@ -51,12 +51,12 @@ class Strip(NamedTuple):
     words: str
 
 
-def strip(ticks: Sequence[Tick], places: int) -> Strip:
+def strip(ticks: Sequence[Mark], places: int) -> Strip:
     """*ticks* come the oldest first."""
     first = places - len(ticks)
     at: dict[str, list[int]] = {}
     for place, tick in enumerate(ticks, start=first):
-        at.setdefault(mark(tick.verdict).kind, []).append(place)
+        at.setdefault(badge(tick.verdict).kind, []).append(place)
     paths = tuple(Path(kind, _drawn(kind, columns)) for kind, columns in at.items())
     return Strip(places * STEP, paths, _words(ticks))
 
@@ -83,9 +83,9 @@ def _drawn(kind: str, places: Sequence[int]) -> str:
     return drawn
 
 
-def _words(ticks: Sequence[Tick]) -> str:
+def _words(ticks: Sequence[Mark]) -> str:
     if not ticks:
         return "No tick so far"
-    counts = Counter(mark(tick.verdict).word for tick in ticks)
+    counts = Counter(badge(tick.verdict).word for tick in ticks)
     told = ", ".join(f"{count} {word}" for word, count in counts.most_common())
-    return f"{told}. The newest: {mark(ticks[-1].verdict).word}"
+    return f"{told}. The newest: {badge(ticks[-1].verdict).word}"

@@ -9,8 +9,8 @@ from onebeat.history import TickRecord
 from onebeat.insight.why import Known, became
 from onebeat.web.views.addresses import job_path, tick_path, trace_address
 from onebeat.web.views.text import block, shown
-from onebeat.web.views.tick_words import UNKNOWN, mark_of
-from onebeat.web.views.words import Mark, span
+from onebeat.web.views.tick_words import UNKNOWN, badge_of
+from onebeat.web.views.words import Badge, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class TickPage:
     job: str
     job_path: str
     at: datetime
-    mark: Mark
+    badge: Badge
     answer: str
     sentences: tuple[str, ...]
     times: tuple[tuple[str, datetime], ...]
@@ -40,7 +40,7 @@ def tick_page(known: Known, trace_url: str | None, shown_in: tzinfo) -> TickPage
         job=shown(tick.job_id),
         job_path=job_path(tick.job_id),
         at=tick.scheduled_at,
-        mark=UNKNOWN if record is None else mark_of(record),
+        badge=UNKNOWN if record is None else badge_of(record),
         answer=answer,
         sentences=tuple(sentences),
         times=() if record is None else _times(record),
@@ -64,7 +64,7 @@ def _times(record: TickRecord) -> tuple[tuple[str, datetime], ...]:
 
 def _facts(record: TickRecord) -> tuple[tuple[str, str], ...]:
     told = (
-        ("Verdict", mark_of(record).word + (", provisional" if record.provisional else "")),
+        ("Verdict", badge_of(record).word + (", provisional" if record.provisional else "")),
         ("Replica", record.replica),
         ("Replica's id", record.replica_id),
         ("Attempt", str(record.attempt) if record.replica is not None else None),

@@ -9,8 +9,8 @@ from datetime import datetime
 from onebeat.history import TickRecord
 from onebeat.web.views.addresses import tick_path
 from onebeat.web.views.text import first_line, shown
-from onebeat.web.views.tick_words import mark_of
-from onebeat.web.views.words import Mark, span
+from onebeat.web.views.tick_words import badge_of
+from onebeat.web.views.words import Badge, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class TickRow:
 
     at: datetime
     path: str
-    mark: Mark
+    badge: Badge
     provisional: bool
     replica: str
     attempt: int
@@ -34,7 +34,7 @@ def tick_rows(records: Iterable[TickRecord]) -> tuple[TickRow, ...]:
         TickRow(
             at=record.tick.scheduled_at,
             path=tick_path(record.tick),
-            mark=mark_of(record),
+            badge=badge_of(record),
             provisional=record.provisional,
             replica="–" if record.replica is None else shown(record.replica),
             attempt=record.attempt,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from onebeat.history import TickRecord
 from onebeat.web.views.text import cut, first_line
-from onebeat.web.views.words import Mark, mark, span
+from onebeat.web.views.words import Badge, badge, span
 
-WAITING = Mark("…", "skipped", "waiting for a replica")
-UNCLAIMED = Mark("◌", "missed", "claimed by nobody so far")
-UNKNOWN = Mark("·", "skipped", "nothing written down")
+WAITING = Badge("…", "skipped", "waiting for a replica")
+UNCLAIMED = Badge("◌", "missed", "claimed by nobody so far")
+UNKNOWN = Badge("·", "skipped", "nothing written down")
 
 
-def mark_of(record: TickRecord) -> Mark:
+def badge_of(record: TickRecord) -> Badge:
     """That of its verdict; of what was triggered and is not taken up yet, one that says so."""
-    return WAITING if record.verdict is None and record.replica is None else mark(record.verdict)
+    return WAITING if record.verdict is None and record.replica is None else badge(record.verdict)
 
 
 def brief(record: TickRecord) -> str:
     """What became of it, in one line: when it was due, how late it began, how long it took, its error."""
-    parts = [f"{record.tick.scheduled_at:%Y-%m-%d %H:%M:%S} UTC", mark_of(record).word]
+    parts = [f"{record.tick.scheduled_at:%Y-%m-%d %H:%M:%S} UTC", badge_of(record).word]
     if record.replica is not None:
         parts.append(f"on {cut(record.replica, 40)}")
     if record.lateness is not None:

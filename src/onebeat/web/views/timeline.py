@@ -11,9 +11,9 @@ from onebeat.history import TickRecord
 from onebeat.model import Tick, Verdict
 from onebeat.web.views.addresses import tick_path
 from onebeat.web.views.text import cut
-from onebeat.web.views.tick_words import UNCLAIMED, brief, mark_of
+from onebeat.web.views.tick_words import UNCLAIMED, badge_of, brief
 from onebeat.web.views.window import RIGHT, Window
-from onebeat.web.views.words import Mark
+from onebeat.web.views.words import Badge
 
 ROW = 20
 TOP = 8
@@ -37,7 +37,7 @@ class Bar:
     y: float
     width: float
     height: float
-    mark: Mark
+    badge: Badge
     told: str
     path: str | None
 
@@ -49,7 +49,7 @@ class Bar:
     @property
     def pattern(self) -> str | None:
         """By which it is told from others without colour; None: it is filled."""
-        return _PATTERNS.get(self.mark.kind)
+        return _PATTERNS.get(self.badge.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Sign:
 
     x: float
     y: float
-    mark: Mark
+    badge: Badge
     told: str
     path: str | None
 
@@ -81,10 +81,10 @@ class Timeline:
     height: float
 
     @property
-    def legend(self) -> tuple[Mark, ...]:
+    def legend(self) -> tuple[Badge, ...]:
         """What stands in it."""
-        marks = (*(bar.mark for bar in self.bars), *(sign.mark for sign in self.signs))
-        return tuple(dict.fromkeys(marks))
+        badges = (*(bar.badge for bar in self.bars), *(sign.badge for sign in self.signs))
+        return tuple(dict.fromkeys(badges))
 
 
 def timeline(records: Sequence[TickRecord], unclaimed: Sequence[Tick], window: Window) -> Timeline:
@@ -152,25 +152,25 @@ def _bar(record: TickRecord, window: Window, y: float) -> Bar:
     x = min(window.x(begin_of(record)), RIGHT - _THINNEST)
     width = max(round(window.x(end_of(record, window.now)) - x, 1), _THINNEST)
     inset = 5 if record.verdict is Verdict.RAN else 2  # what did not end well stands out, however thin it is
-    return Bar(x, y + inset, width, ROW - 2 * inset, mark_of(record), brief(record), _link(record.tick))
+    return Bar(x, y + inset, width, ROW - 2 * inset, badge_of(record), brief(record), _link(record.tick))
 
 
 def _signs(
     records: Sequence[TickRecord], unclaimed: Sequence[Tick], window: Window, y: float
 ) -> tuple[Sign, ...]:
     """Those of one kind that lie within a sign's breadth of each other are one."""
-    found = [(record.tick, mark_of(record), brief(record)) for record in records]
+    found = [(record.tick, badge_of(record), brief(record)) for record in records]
     found += [(tick, UNCLAIMED, UNCLAIMED.word) for tick in unclaimed]
     signs: list[Sign] = []
     counts: list[int] = []
-    for tick, mark, told in sorted(found, key=lambda each: each[0]):
+    for tick, badge, told in sorted(found, key=lambda each: each[0]):
         x = window.x(tick.scheduled_at)
-        if signs and signs[-1].mark == mark and x - signs[-1].x < _SIGN_ROOM:
+        if signs and signs[-1].badge == badge and x - signs[-1].x < _SIGN_ROOM:
             counts[-1] += 1
-            told = f"{counts[-1]} ticks {mark.word}, the newest at {tick.scheduled_at:%Y-%m-%d %H:%M:%S} UTC"
-            signs[-1] = Sign(signs[-1].x, y, mark, told, _link(tick))
+            told = f"{counts[-1]} ticks {badge.word}, the newest at {tick.scheduled_at:%Y-%m-%d %H:%M:%S} UTC"
+            signs[-1] = Sign(signs[-1].x, y, badge, told, _link(tick))
         else:
-            signs.append(Sign(x, y, mark, told, _link(tick)))
+            signs.append(Sign(x, y, badge, told, _link(tick)))
             counts.append(1)
     return tuple(signs)
 

@@ -1,4 +1,4 @@
-"""Instants, spans and verdicts as people read them."""
+"""Instants, spans and verdicts as the pages show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onebeat.insight.words import written_in
 from onebeat.model import Verdict
 
 
-class Mark(NamedTuple):
+class Badge(NamedTuple):
     """A verdict as one sign that reads without colour, its class in the stylesheet, and the word for it."""
 
     sign: str
@@ -17,24 +17,24 @@ class Mark(NamedTuple):
     word: str
 
 
-_MARKS = {
-    Verdict.RAN: Mark("●", "ran", "ran"),
-    Verdict.FAILED: Mark("✕", "failed", "failed"),
-    Verdict.TIMED_OUT: Mark("◔", "failed", "timed out"),
-    Verdict.LOST: Mark("?", "lost", "lost with its replica"),
-    Verdict.MISSED: Mark("○", "missed", "missed"),
-    Verdict.OVERLAPPED: Mark("≋", "skipped", "overlapped"),
-    Verdict.PAUSED: Mark("‖", "skipped", "paused"),
-    Verdict.CANCELLED: Mark("–", "skipped", "cancelled"),
-    Verdict.EARLY: Mark("«", "skipped", "early"),
-    Verdict.CLAIM_ERROR: Mark("!", "missed", "claim error"),
+_BADGES = {
+    Verdict.RAN: Badge("●", "ran", "ran"),
+    Verdict.FAILED: Badge("✕", "failed", "failed"),
+    Verdict.TIMED_OUT: Badge("◔", "failed", "timed out"),
+    Verdict.LOST: Badge("?", "lost", "lost with its replica"),
+    Verdict.MISSED: Badge("○", "missed", "missed"),
+    Verdict.OVERLAPPED: Badge("≋", "skipped", "overlapped"),
+    Verdict.PAUSED: Badge("‖", "skipped", "paused"),
+    Verdict.CANCELLED: Badge("–", "skipped", "cancelled"),
+    Verdict.EARLY: Badge("«", "skipped", "early"),
+    Verdict.CLAIM_ERROR: Badge("!", "missed", "claim error"),
 }
-_RUNNING = Mark("▸", "running", "running")
+_RUNNING = Badge("▸", "running", "running")
 
 
-def mark(verdict: Verdict | None) -> Mark:
+def badge(verdict: Verdict | None) -> Badge:
     """None: it runs."""
-    return _RUNNING if verdict is None else _MARKS[verdict]
+    return _RUNNING if verdict is None else _BADGES[verdict]
 
 
 def instant(moment: datetime | None, zone: tzinfo) -> str:
