@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import psycopg
 import pytest
@@ -87,6 +87,53 @@ async def test_a_connection_that_breaks_is_a_failure_and_made_again(database: st
         call(database)
         await waiting
     assert await ears(database, 0) == []
+
+
+async def test_of_many_told_in_one_moment_none_is_lost(database: str) -> None:
+    """F-PAUSE: what a store's own replicas say is nothing new to it, but what others say along with it is."""
+    async with opened(PostgresStore(database)) as (store,):
+        store._own.add("own")
+        waiting = await listening(store)
+        with psycopg.connect(database) as asking:
+            for payload in ("own", *(f"another {number}" for number in range(500)), "own"):
+                asking.execute("SELECT pg_notify(%s, %s)", [channel_of("app"), payload])
+        async with asyncio.timeout(10):
+            await waiting
+            [ear] = store._ears.values()
+            heard = [await ear.heard() for _ in range(499)]
+    assert sorted(heard) == sorted(f"another {number}" for number in range(1, 500))
+
+
+async def test_what_is_told_between_a_look_and_the_wait_is_heard(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F-PAUSE: the socket is read empty, then something comes, and only then is it waited for."""
+    loop = asyncio.get_running_loop()
+    add_reader, told = loop.add_reader, []
+
+    def late(descriptor: int, callback: Callable[..., None], *arguments: object) -> None:
+        if getattr(callback, "__name__", "") == "set":
+            told.append(descriptor)
+            call(database)
+        add_reader(descriptor, callback, *arguments)
+
+    monkeypatch.setattr(loop, "add_reader", late)
+    async with opened(PostgresStore(database)) as (store,), asyncio.timeout(10):
+        await store.asked(app="app")
+    assert told
+
+
+async def test_a_store_that_is_closed_keeps_nobody_waiting(database: str) -> None:
+    """D-DOWN: and leaves nothing behind in the loop where the next connection would find it."""
+    async with opened(PostgresStore(database)) as (store,):
+        waiting = await listening(store)
+        [ear] = store._ears.values()
+        descriptor = ear._connection.fileno()  # type: ignore[attr-defined] # psycopg's
+        await store.close()
+        async with asyncio.timeout(10):
+            with pytest.raises(ClaimFailed):
+                await waiting
+    assert not asyncio.get_running_loop().remove_reader(descriptor)
 
 
 async def test_behind_a_pooler_nobody_listens(postgres: Postgres, pgbouncer: PgBouncer) -> None:

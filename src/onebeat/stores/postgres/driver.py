@@ -40,7 +40,7 @@ class Ear(Protocol):
     """A connection that hears what is notified on a channel."""
 
     async def heard(self) -> str:
-        """What was notified next, since the last time or from now on."""
+        """What was notified next, since the last time or from now on; the same several times may be one."""
 
     async def close(self) -> None:
         """Stop listening."""

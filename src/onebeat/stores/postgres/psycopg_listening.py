@@ -17,28 +17,41 @@ class Listening:
 
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self._connection = connection
+        self._heard: dict[str, None] = {}
+        self._woken = asyncio.Event()
 
     async def heard(self) -> str:
         """Woken by the socket alone: left to itself, psycopg looks ten times a second."""
-        while not self._connection.closed:
-            async for notify in self._connection.notifies(timeout=0, stop_after=1):
-                return notify.payload
-            await _readable(self._connection.fileno())
-        raise psycopg.OperationalError("the connection has ended")
+        while not self._heard:
+            if self._connection.closed:
+                raise psycopg.OperationalError("the connection has ended")
+            # To its end: those of one packet come together, and who stops before the last has lost it.
+            async for notify in self._connection.notifies(timeout=0):
+                self._heard[notify.payload] = None
+            if not self._heard:
+                await self._readable()
+        payload = next(iter(self._heard))
+        del self._heard[payload]
+        return payload
 
     async def close(self) -> None:
+        """Whoever waits is told that it has ended."""
+        if not self._connection.closed:
+            # While the descriptor is still ours: the next socket may get its number.
+            asyncio.get_running_loop().remove_reader(self._connection.fileno())
+        self._woken.set()
         await self._connection.close()
 
-
-async def _readable(descriptor: int) -> None:
-    """Return when there is something to be read."""
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(descriptor, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(descriptor)
+    async def _readable(self) -> None:
+        """Return when there is something to be read, or nothing any more."""
+        loop, descriptor = asyncio.get_running_loop(), self._connection.fileno()
+        self._woken.clear()
+        loop.add_reader(descriptor, self._woken.set)
+        try:
+            await self._woken.wait()
+        finally:
+            if not self._connection.closed:
+                loop.remove_reader(descriptor)
 
 
 async def listening(dsn: object, channel: str, more: object = None) -> Listening | None:
