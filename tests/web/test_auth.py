@@ -17,8 +17,8 @@ from onebeat.web import dashboard
 from onebeat.web.auth import BROWSER, SESSION
 from onebeat.web.returning import local, returned
 from onebeat.web.seals import STAYS, Seals
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, visitor
-from tests.web.rows import NOON
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = "a token that nobody guesses"

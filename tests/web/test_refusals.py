@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from onebeat.errors import ClaimFailed
 from onebeat.stores.memory import MemoryStore
-from tests.web.fleet_rows import HOSTILE, HOSTILE_AS_SHOWN, join, visitor
+from onebeat.web import dashboard, health
+from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, visitor
 
 
 class Silent:
@@ -27,6 +29,11 @@ class Silent:
             return await found(*args, **named)
 
         return asked
+
+
+class Mistaken(MemoryStore):
+    async def replicas(self, **_: Any) -> Any:
+        raise ZeroDivisionError("a secret")
 
 
 @pytest.mark.parametrize("path", ["/", "/job?id=a", "/tick?id=a&at=2027-03-01T12:00:00Z", "/fleet", "/audit"])
@@ -89,3 +96,23 @@ async def test_a_refused_value_is_shown_as_text() -> None:
     assert "<script>alert" not in answer.text
     assert "\u202e" not in answer.text
     assert len(answer.text) < 4_000
+
+
+@pytest.mark.parametrize(
+    ("path", "made"),
+    [("/", dashboard), ("/live/overview", dashboard), ("/readyz", dashboard), ("/readyz", health)],
+)
+async def test_a_mistake_of_ours_is_told_plainly_and_as_guarded_as_any_page(path: str, made: Any) -> None:
+    transport = httpx.ASGITransport(made(Mistaken(), app=APP), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://dashboard") as client:
+        answer = await client.get(path)
+        well = await client.get("/nowhere")
+    assert (answer.status_code, "secret" in answer.text) == (500, False)
+    for name in set(well.headers) - {"content-length", "content-type"}:
+        assert answer.headers[name] == well.headers[name], name
+
+
+async def test_a_mistake_of_ours_is_raised_for_the_server_to_log() -> None:
+    async with visitor(Mistaken()) as client:
+        with pytest.raises(ZeroDivisionError):
+            await client.get("/")

@@ -19,7 +19,7 @@ from onebeat.errors import ClaimFailed, InvalidSetting
 from onebeat.history import history_side
 from onebeat.insight.wellness import lives
 from onebeat.model import checked_name
-from onebeat.web.headers import Headers
+from onebeat.web.headers import Headers, broken
 from onebeat.web.reading import Reader
 from onebeat.web.remembered import Remembered
 from onebeat.web.views.metrics import LATELY, fleet_gauges, job_gauges, metrics_text, store_gauge
@@ -118,4 +118,9 @@ def health(store: object, *, app: str = "default", schema: str | None = None) ->
         await found.close()
 
     probes = Probes(Reader(found, app))
-    return Starlette(routes=list(probes.routes), middleware=[Middleware(Headers)], lifespan=closing)
+    return Starlette(
+        routes=list(probes.routes),
+        middleware=[Middleware(Headers)],
+        exception_handlers={Exception: broken},
+        lifespan=closing,
+    )

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from onebeat.errors import ClaimFailed, InvalidJob, InvalidSetting
+from onebeat.web.headers import broken
 from onebeat.web.rendering import page
 from onebeat.web.views.text import cut
 
@@ -39,6 +40,7 @@ HANDLERS: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
     InvalidSetting: _invalid,
     InvalidJob: _invalid,
     ClaimFailed: _no_answer,
+    Exception: broken,
 }
 """By the kind of error, as Starlette takes them."""
 
