@@ -28,7 +28,7 @@ from onebeat.model import Bid, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.stores.sqlite import SqliteStore
 from onebeat.testing import FakeClock
-from tests.insight.rows import NOON, job, record
+from tests.rows import NOON, job, record
 
 Onebeat = Callable[..., Any]
 

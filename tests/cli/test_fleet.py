@@ -22,7 +22,7 @@ from onebeat.cli.status import told_lines
 from onebeat.history import END_OF_TIME, ReplicaState, TickRecord
 from onebeat.insight.wellness import Fleet
 from onebeat.model import Verdict
-from tests.insight.rows import NOON, job, record
+from tests.rows import NOON, job, record
 
 Onebeat = Callable[..., Any]
 

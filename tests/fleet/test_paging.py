@@ -24,7 +24,7 @@ from onebeat.paging import (
     tick_after,
     tick_cursor,
 )
-from tests.insight.rows import record
+from tests.rows import record
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ids = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=200)

@@ -13,7 +13,7 @@ from onebeat.insight.pauses import pause_at
 from onebeat.model import Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
-from tests.insight.rows import HOUR, NOON
+from tests.rows import HOUR, NOON
 
 APP = "default"
 

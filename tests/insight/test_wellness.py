@@ -12,7 +12,7 @@ from onebeat.insight.wellness import SILENCE, Fleet, fleet_of
 from onebeat.model import Bid, Release, Replica, Tick, Verdict
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
-from tests.insight.rows import HOUR, NOON, job
+from tests.rows import HOUR, NOON, job
 
 APP = "default"
 WEB_1 = Replica(APP, "id-1", "web-1")

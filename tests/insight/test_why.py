@@ -9,7 +9,7 @@ import pytest
 
 from onebeat.insight.why import Known, explained
 from onebeat.model import Tick, Verdict
-from tests.insight.rows import NOON, job, paused, record
+from tests.rows import NOON, job, paused, record
 
 
 def told_of(at: datetime, **known: Any) -> list[str]:
@@ -21,12 +21,12 @@ def test_why_a_tick_without_a_row_is_told_as_far_as_it_is_known() -> None:
     hour = timedelta(hours=1)
     assert "ever registered" in told_of(NOON - hour, job=None)[0]
     assert "still to come" in told_of(NOON + hour)[0]
-    assert told_of(NOON + hour)[1:] == ["Its schedule is 0 * * * *."]
+    assert told_of(NOON + hour)[1:] == ["Its schedule is cron('0 * * * *')."]
     assert told_of(NOON + hour, pause=paused()) == [
         "That is still to come.",
         "As things stand it will not run.",
         "ada paused the whole app at 2027-03-01 09:00:00Z, until resumed: stocktaking.",
-        "Its schedule is 0 * * * *.",
+        "Its schedule is cron('0 * * * *').",
     ]
     assert "first registered" in told_of(NOON - timedelta(days=2))[0]
     assert "paused then" in told_of(NOON - hour, pause=paused(until=NOON), before=record(NOON - hour))[0]

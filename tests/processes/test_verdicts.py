@@ -10,10 +10,10 @@ import pytest
 from onebeat import Tick
 from onebeat.history import TickRecord
 from onebeat.model import Verdict
-from tests.insight.rows import record
 from tests.processes.orders import TIMEOUT
 from tests.processes.records import Entry, Mark
 from tests.processes.verdicts import denied, lost, unaccounted
+from tests.rows import record
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web.forms import LARGEST
 from onebeat.web.seals import Seals
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, HOSTILE, join, run, visitor
-from tests.web.rows import NOON
 from tests.web.test_auth import FORM, TOKEN, form_secret, sign_in
 
 JOB = {"job": HOSTILE, "reason": "a bad day", "back": "/job?id=x"}

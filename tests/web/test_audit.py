@@ -10,8 +10,8 @@ from onebeat.control import Target
 from onebeat.history import END_OF_TIME
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, visitor
-from tests.web.rows import NOON
 
 
 async def test_an_empty_audit_says_so() -> None:

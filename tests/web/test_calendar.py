@@ -20,8 +20,8 @@ from onebeat.web.views.load import load_of
 from onebeat.web.views.local_days import days_from, instant_of, local_day
 from onebeat.web.views.past import NOT_WELL, concerned, past_of, span_of
 from onebeat.web.views.plan import plan_of
+from tests.rows import job, tick
 from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, run, tell, visitor
-from tests.web.rows import job, tick
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2027, 3, 27, 6, 30, tzinfo=UTC)  # the day before clocks go forward there

@@ -19,8 +19,8 @@ from onebeat.testing import FakeClock
 from onebeat.web import dashboard
 from onebeat.web.pages import fleet as fleet_page
 from onebeat.web.views.fleet import fleet_view, level_badge, worst
+from tests.rows import NOON, replica, tick
 from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, known, run, visitor
-from tests.web.rows import NOON, replica, tick
 
 
 def test_each_replica_says_whether_it_lives() -> None:

@@ -16,8 +16,8 @@ from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web import dashboard
 from onebeat.web.pages import job as job_page
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, HOSTILE, join, run, tell, visitor
-from tests.web.rows import NOON
 
 MINUTE = timedelta(minutes=1)
 EVERY_MINUTE = "every(minutes=1)"

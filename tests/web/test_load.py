@@ -12,7 +12,7 @@ from onebeat.schedules.every import every
 from onebeat.web.views.load import Load, busiest, load_of
 from onebeat.web.views.local_days import days_from, instant_of, minute_of
 from onebeat.web.views.plan import plan_of
-from tests.web.rows import NOON, job
+from tests.rows import NOON, job
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MIDNIGHT = datetime(2027, 3, 2, tzinfo=UTC)

@@ -16,8 +16,8 @@ from onebeat.testing import FakeClock
 from onebeat.web import dashboard
 from onebeat.web.pages import overview
 from onebeat.web.views.overview_pick import ROWS
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, HOSTILE, HOSTILE_AS_SHOWN, join, run, visitor
-from tests.web.rows import NOON
 
 MINUTE = timedelta(minutes=1)
 MINUTELY = "every(minutes=1)"

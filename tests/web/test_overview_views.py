@@ -17,7 +17,7 @@ from onebeat.web.reading import Instants
 from onebeat.web.views.overview import JobRow, in_words, job_rows, wellness
 from onebeat.web.views.overview_ask import OverviewAsk, Sort, State, overview_ask
 from onebeat.web.views.overview_pick import ROWS, picked
-from tests.web.rows import NOON, job, replica
+from tests.rows import NOON, job, replica
 
 UTC = ZoneInfo("UTC")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -72,7 +72,7 @@ def test_jobs_are_found_by_part_of_their_id_prefix_verdict_and_state() -> None:
     jobs = [
         job("a/One", last_verdict=Verdict.FAILED, failures=2),
         job("a/two", last_verdict=Verdict.RAN),
-        job("b/one", paused_until=END_OF_TIME),
+        job("b/one", last_verdict=None, paused_until=END_OF_TIME),
     ]
     assert ids(jobs, OverviewAsk(search="ONE")) == ["a/One", "b/one"]
     assert ids(jobs, OverviewAsk(prefix="a/")) == ["a/One", "a/two"]

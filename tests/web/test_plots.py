@@ -13,7 +13,7 @@ from onebeat.history import TickRecord
 from onebeat.model import Verdict
 from onebeat.web.views.plots import BOTTOM, TOP, duration, lateness, nearest, plot
 from onebeat.web.views.window import LEFT, RIGHT, Window
-from tests.web.rows import NOON, tick
+from tests.rows import NOON, tick
 
 WINDOW = Window(NOON, NOON + timedelta(hours=1), NOON + timedelta(hours=1))
 seconds = st.floats(-1e5, 1e6, allow_nan=False)

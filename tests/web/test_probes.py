@@ -17,8 +17,8 @@ from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web import health, probes
 from onebeat.web.views.metrics import fleet_gauges, job_gauges, metrics_text
+from tests.rows import NOON, job, replica, tick
 from tests.web.fleet_rows import APP, HOSTILE, join, run, visitor
-from tests.web.rows import NOON, job, replica, tick
 
 # A line of Prometheus' text format.
 SAMPLE = re.compile(

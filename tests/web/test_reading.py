@@ -13,8 +13,8 @@ from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web import dashboard, reading
 from onebeat.web.reading import Reader
+from tests.rows import NOON
 from tests.web.fleet_rows import APP, join, run
-from tests.web.rows import NOON
 
 
 class Counted(MemoryStore):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from onebeat.history import Mark
 from onebeat.model import Verdict
 from onebeat.web.views.strip import HEIGHT, STEP, legend, strip
-from tests.web.rows import NOON
+from tests.rows import NOON
 
 
 def ticks(*verdicts: Verdict | None) -> list[Mark]:

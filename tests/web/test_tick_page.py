@@ -16,8 +16,8 @@ from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
 from onebeat.web.views.addresses import tick_path
 from onebeat.web.views.tick_page import TickPage, tick_page
+from tests.rows import NOON, job, tick
 from tests.web.fleet_rows import HOSTILE, join, known, run, visitor
-from tests.web.rows import NOON, job, tick
 
 NOW = NOON + timedelta(hours=1)
 TRACE = "ab" * 16

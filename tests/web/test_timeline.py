@@ -13,7 +13,7 @@ from onebeat.history import TickRecord
 from onebeat.model import Tick, Verdict, Wanted
 from onebeat.web.views.timeline import NOT_RUN, Timeline, still_going, timeline
 from onebeat.web.views.window import LEFT, RIGHT, Window, window_around, window_back
-from tests.web.rows import NOON, tick
+from tests.rows import NOON, tick
 
 MINUTE = timedelta(minutes=1)
 WINDOW = Window(NOON, NOON + timedelta(hours=1), NOON + timedelta(hours=1))
