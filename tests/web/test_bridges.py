@@ -89,6 +89,15 @@ def test_django_sends_others_to_its_login(store: str) -> None:
     assert response["Location"].endswith("?next=%2Fops%2Fjobs%2F")
 
 
+def test_django_answers_probes_without_asking_who_they_are(tmp_path: Path, store: str) -> None:
+    """A probe takes a redirect for a yes, so it would never hear that the store is away."""
+    assert served(store, "healthz", STRANGER).content == b"up\n"
+    assert served(store, "readyz", STRANGER).status_code == 200
+    assert served(f"sqlite:///{tmp_path}/nowhere/jobs.db", "readyz", STRANGER).status_code == 503
+    with override_settings(ROOT_URLCONF=()):
+        assert served(store, "metrics", STRANGER).status_code == 302
+
+
 def test_no_header_makes_anybody_of_the_staff(store: str) -> None:
     """Who may act is told by what no client writes."""
     request = RequestFactory(headers={"onebeat.user": "eve"}).get("/ops/jobs/")

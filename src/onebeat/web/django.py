@@ -16,6 +16,9 @@ from starlette.requests import Request
 
 from onebeat.web.bridge import Bridge, wsgi
 
+_OPEN = ("healthz", "readyz")
+"""What probes ask: they sign in nowhere, and take a redirect for a yes."""
+
 _WHO = "onebeat.user"
 """Where the environment of a request, which no client writes, names who may act."""
 
@@ -34,13 +37,15 @@ def dashboard_urls(
     """Patterns for `path("onebeat/", include(dashboard_urls(DSN)))`; *settings* are those of `dashboard`.
 
     Both functions are asked about Django's user; by default each needs `is_staff`. Who may not read is sent
-    to the project's login page; who acts is named in the audit by the user's name. Raises InvalidSetting for
-    a *store* that is bound to a loop.
+    to the project's login page, except by `healthz` and `readyz`; who acts is named in the audit by the
+    user's name. Raises InvalidSetting for a *store* that is bound to a loop.
     """
     bridge = wsgi(store, user=_named, **settings)
 
     @csrf_exempt  # type: ignore[untyped-decorator] # its forms are protected by the dashboard itself
     def view(request: HttpRequest, path: str) -> HttpResponse:
+        if path in _OPEN:
+            return _answered(bridge, _environ(request, path) | {_WHO: None})
         if not may_read(request.user):
             return _to_login(request)
         who = request.user.get_username() if may_act(request.user) else None
