@@ -39,49 +39,6 @@ class Crowd:
         self.ended += 1
 
 
-async def test_never_more_than_so_many_run_at_once_in_the_whole_fleet(given: Given) -> None:
-    """J-LIMIT: across replicas, ticks and work on demand alike; the others wait, and run in their turn."""
-    crowd = Crowd(given)
-    replicas = [given.scheduler(given.store, limits=TWO) for _ in range(3)]
-    for scheduler in replicas:
-        for number in range(6):
-            scheduler.add(f"mail.{number}", every(60), crowd.body)
-    async with replicas[0], replicas[1], replicas[2]:
-        await given.clock.advance(seconds=61)
-        for scheduler in replicas:
-            assert scheduler.run_once("mail.by hand", crowd.body)
-        await given.clock.advance(seconds=55)
-    assert crowd.most == 2
-    assert crowd.ended == 6 + 3
-
-
-async def test_other_ids_do_not_wait(given: Given) -> None:
-    crowd = Crowd(given)
-    scheduler = given.scheduler(given.store, limits=TWO)
-    for number in range(5):
-        scheduler.add(f"other.{number}", every(60), crowd.body)
-    async with scheduler:
-        await given.clock.advance(seconds=64)
-    assert crowd.most == 5
-
-
-async def test_a_run_that_waits_for_the_fleet_gives_up_when_it_is_cancelled(given: Given) -> None:
-    """J-LIMIT: and whatever it may have taken it gives back."""
-    crowd = Crowd(given)
-    scheduler = given.scheduler(given.store, limits=ONE)
-    assert await is_free(given)
-    async with scheduler:
-        scheduler.run_once("mail.a", crowd.body)
-        await given.clock.advance(seconds=30)
-        assert (scheduler.active, crowd.most) == (1, 0)
-        scheduler.supersede("mail.a", crowd.body)
-        await given.clock.advance(seconds=1)
-        await given.store.return_permit("mail.", token="rival", replica=RIVAL)
-        await given.clock.advance(seconds=10)
-    assert crowd.ended == 1
-    assert await is_free(given)
-
-
 class Asked(Through):
     """Notes who asked for a permit and when, and fails or waits when told to."""
 
@@ -122,9 +79,68 @@ async def is_free(given: Given) -> bool:
     return await given.store.take_permit("mail.", most=1, token="rival", lease=timedelta(1), replica=RIVAL)
 
 
-async def test_a_store_that_is_down_lets_nothing_run_and_is_asked_again(given: Given) -> None:
+@pytest.fixture
+def crowd(given: Given) -> Crowd:
+    return Crowd(given)
+
+
+@pytest.fixture
+def store(given: Given) -> Asked:
+    return Asked(given)
+
+
+@pytest.fixture
+def scheduler(given: Given, store: Asked) -> Scheduler:
+    """Over *store*, where one may run at a time."""
+    return given.scheduler(store, limits=ONE)
+
+
+async def test_never_more_than_so_many_run_at_once_in_the_whole_fleet(given: Given, crowd: Crowd) -> None:
+    """J-LIMIT: across replicas, ticks and work on demand alike; the others wait, and run in their turn."""
+    replicas = [given.scheduler(given.store, limits=TWO) for _ in range(3)]
+    for scheduler in replicas:
+        for number in range(6):
+            scheduler.add(f"mail.{number}", every(60), crowd.body)
+    async with replicas[0], replicas[1], replicas[2]:
+        await given.clock.advance(seconds=61)
+        for scheduler in replicas:
+            assert scheduler.run_once("mail.by hand", crowd.body)
+        await given.clock.advance(seconds=55)
+    assert crowd.most == 2
+    assert crowd.ended == 6 + 3
+
+
+async def test_other_ids_do_not_wait(given: Given, crowd: Crowd) -> None:
+    scheduler = given.scheduler(given.store, limits=TWO)
+    for number in range(5):
+        scheduler.add(f"other.{number}", every(60), crowd.body)
+    async with scheduler:
+        await given.clock.advance(seconds=64)
+    assert crowd.most == 5
+
+
+async def test_a_run_that_waits_for_the_fleet_gives_up_when_it_is_cancelled(
+    given: Given, crowd: Crowd
+) -> None:
+    """J-LIMIT: and whatever it may have taken it gives back."""
+    scheduler = given.scheduler(given.store, limits=ONE)
+    assert await is_free(given)
+    async with scheduler:
+        scheduler.run_once("mail.a", crowd.body)
+        await given.clock.advance(seconds=30)
+        assert (scheduler.active, crowd.most) == (1, 0)
+        scheduler.supersede("mail.a", crowd.body)
+        await given.clock.advance(seconds=1)
+        await given.store.return_permit("mail.", token="rival", replica=RIVAL)
+        await given.clock.advance(seconds=10)
+    assert crowd.ended == 1
+    assert await is_free(given)
+
+
+async def test_a_store_that_is_down_lets_nothing_run_and_is_asked_again(
+    given: Given, crowd: Crowd, store: Asked
+) -> None:
     """J-LIMIT, D-DOWN: never without a permit; said once, and once more when it is over."""
-    crowd, store = Crowd(given), Asked(given)
     store.failure = ClaimFailure.UNAVAILABLE
     scheduler = given.scheduler(store, limits=TWO)
     async with scheduler:
@@ -144,10 +160,10 @@ async def test_a_store_that_is_down_lets_nothing_run_and_is_asked_again(given: G
     assert len(given.recorder.of(PermitsFailed)) == 1
 
 
-async def test_each_outage_is_told_and_a_permit_is_given_back_once_it_is_over(given: Given) -> None:
+async def test_each_outage_is_told_and_a_permit_is_given_back_once_it_is_over(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: also what cannot be given back is told of, though nothing waits."""
-    crowd, store = Crowd(given), Asked(given)
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         for outage in (1, 2):
             scheduler.run_once("mail.a", crowd.body)
@@ -161,10 +177,10 @@ async def test_each_outage_is_told_and_a_permit_is_given_back_once_it_is_over(gi
         assert await is_free(given)
 
 
-async def test_a_conflict_is_the_store_at_work_and_not_told(given: Given) -> None:
-    crowd, store = Crowd(given), Asked(given)
+async def test_a_conflict_is_the_store_at_work_and_not_told(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     store.failure = ClaimFailure.CONFLICT
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         scheduler.run_once("mail.a", crowd.body)
         await given.clock.advance(seconds=5)
@@ -174,9 +190,8 @@ async def test_a_conflict_is_the_store_at_work_and_not_told(given: Given) -> Non
     assert not given.recorder.of(PermitsFailed)
 
 
-async def test_one_asks_for_all_who_wait_here(given: Given) -> None:
+async def test_one_asks_for_all_who_wait_here(given: Given, crowd: Crowd, store: Asked) -> None:
     """J-LIMIT: in the order they came, one statement at a time, however many wait."""
-    crowd, store = Crowd(given), Asked(given)
     scheduler = given.scheduler(store, limits=TWO)
     began: list[int] = []
     assert await given.store.take_permit("mail.", most=1, token="rival", lease=timedelta(1), replica=RIVAL)
@@ -201,21 +216,21 @@ async def test_one_asks_for_all_who_wait_here(given: Given) -> None:
     assert (began, crowd.most, store.most_out) == (list(range(8)), 2, 1)
 
 
-async def test_who_waits_is_asked_for_every_other_second_at_least(given: Given) -> None:
+async def test_who_waits_is_asked_for_every_other_second_at_least(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: so he meets what a busy replica leaves to the others for so long."""
-    store = Asked(given)
-    scheduler = given.scheduler(store, limits=ONE)
     assert await is_free(given)
     async with scheduler:
-        scheduler.run_once("mail.a", Crowd(given).body)
+        scheduler.run_once("mail.a", crowd.body)
         await given.clock.advance(seconds=100)
         assert 58 <= len(store.takes) <= 80
 
 
-async def test_while_all_are_held_here_nobody_is_asked(given: Given) -> None:
+async def test_while_all_are_held_here_nobody_is_asked(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: whoever gives one back wakes the next."""
-    crowd, store = Crowd(given), Asked(given)
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         await given.clock.advance(minutes=1)
         scheduler.run_once("mail.a", crowd.body)
@@ -228,11 +243,11 @@ async def test_while_all_are_held_here_nobody_is_asked(given: Given) -> None:
     assert crowd.ended == 2
 
 
-async def test_what_was_taken_too_late_is_given_back(given: Given) -> None:
+async def test_what_was_taken_too_late_is_given_back(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: cancelled while its statement is out, a run gives back what the answer brings."""
-    crowd, store = Crowd(given), Asked(given)
     store.keep_back = 2
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         cancel = CancelToken()
         scheduler.run_once("mail.a", crowd.body, cancel=cancel)
@@ -245,11 +260,11 @@ async def test_what_was_taken_too_late_is_given_back(given: Given) -> None:
     assert crowd.ended == 0
 
 
-async def test_the_next_in_line_has_its_turn_after_one_that_left(given: Given) -> None:
+async def test_the_next_in_line_has_its_turn_after_one_that_left(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: the line moves on."""
-    crowd, store = Crowd(given), Asked(given)
     store.keep_back = 2
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         cancel = CancelToken()
         for name in "ab":
@@ -262,11 +277,11 @@ async def test_the_next_in_line_has_its_turn_after_one_that_left(given: Given) -
         assert await is_free(given)
 
 
-async def test_what_may_have_been_taken_is_given_back(given: Given) -> None:
+async def test_what_may_have_been_taken_is_given_back(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: the answer was lost; whoever waits no longer gives back what may have landed."""
-    crowd, store = Crowd(given), Asked(given)
     store.lost_answer = True
-    scheduler = given.scheduler(store, limits=ONE)
     async with scheduler:
         cancel = CancelToken()
         scheduler.run_once("mail.a", crowd.body, cancel=cancel)
@@ -277,14 +292,14 @@ async def test_what_may_have_been_taken_is_given_back(given: Given) -> None:
         assert await is_free(given)
 
 
-async def test_what_may_land_late_is_given_back(given: Given) -> None:
+async def test_what_may_land_late_is_given_back(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """J-LIMIT: a statement that failed may land after the next one has said that there is nothing."""
-    store = Asked(given)
-    scheduler = given.scheduler(store, limits=ONE)
     cancel = CancelToken()
     store.failure = ClaimFailure.TIMEOUT
     async with scheduler:
-        scheduler.run_once("mail.a", Crowd(given).body, cancel=cancel)
+        scheduler.run_once("mail.a", crowd.body, cancel=cancel)
         await given.until_quiet()
         assert await is_free(given)
         store.failure = None
@@ -297,10 +312,11 @@ async def test_what_may_land_late_is_given_back(given: Given) -> None:
         assert await is_free(given)
 
 
-async def test_a_body_that_outlives_the_scheduler_gives_nothing_back(given: Given) -> None:
+async def test_a_body_that_outlives_the_scheduler_gives_nothing_back(
+    given: Given, store: Asked, scheduler: Scheduler
+) -> None:
     """X-STOP: nothing is asked of the store any more; what it holds ends with its replica, or its lease."""
-    store, gate = Asked(given), asyncio.Event()
-    scheduler = given.scheduler(store, limits=ONE)
+    gate = asyncio.Event()
     before = asyncio.all_tasks()
 
     async def stubborn() -> None:
@@ -320,15 +336,15 @@ async def test_a_body_that_outlives_the_scheduler_gives_nothing_back(given: Give
     assert asyncio.all_tasks() <= before | {stopping}
 
 
-async def test_a_stop_waits_for_the_statement_that_is_out_and_no_longer(given: Given) -> None:
+async def test_a_stop_waits_for_the_statement_that_is_out_and_no_longer(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler
+) -> None:
     """X-STOP: nor for the pause that would come after it."""
-    store = Asked(given)
     store.keep_back = 1
     cancel = CancelToken()
-    scheduler = given.scheduler(store, limits=ONE)
     assert await is_free(given)
     async with scheduler:
-        scheduler.run_once("mail.a", Crowd(given).body, cancel=cancel)
+        scheduler.run_once("mail.a", crowd.body, cancel=cancel)
         await given.clock.advance(seconds=0.5)
         cancel.cancel()
         await given.clock.advance(seconds=0.5)
@@ -336,13 +352,13 @@ async def test_a_stop_waits_for_the_statement_that_is_out_and_no_longer(given: G
     assert given.clock.now() == before
 
 
-async def test_a_forked_copy_asks_for_nothing(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_forked_copy_asks_for_nothing(
+    given: Given, crowd: Crowd, store: Asked, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """C-ID: the run it would speak of waits over there."""
-    store = Asked(given)
-    scheduler = given.scheduler(store, limits=ONE)
     assert await is_free(given)
     async with scheduler:
-        scheduler.run_once("mail.a", Crowd(given).body)
+        scheduler.run_once("mail.a", crowd.body)
         await given.clock.advance(seconds=10)
         asked = len(store.takes)
         with monkeypatch.context() as copied:
@@ -351,9 +367,8 @@ async def test_a_forked_copy_asks_for_nothing(given: Given, monkeypatch: pytest.
         assert len(store.takes) == asked
 
 
-async def test_a_stop_does_not_wait_for_a_pause_between_two_askings(given: Given) -> None:
+async def test_a_stop_does_not_wait_for_a_pause_between_two_askings(given: Given, crowd: Crowd) -> None:
     """X-STOP: nobody is left to ask for."""
-    crowd = Crowd(given)
     scheduler = given.scheduler(given.store, limits=ONE)
     assert await is_free(given)
     async with scheduler:
