@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.browser import chromium
 from tests.browser.jobs import APP
 from tests.browser.programs import Replicas, Server
-from tests.browser.visits import Visits
+from tests.browser.visits import Visits, well_behaved
 from tests.servers.postgres import Postgres
 
 
@@ -44,7 +44,5 @@ def server(fleet: Replicas, fleet_dsn: str, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def visits(browser: Browser, server: Server) -> Iterator[Visits]:
     """Whoever looks at that dashboard; nothing may go wrong on the pages."""
-    visits = Visits(browser, server.url)
-    yield visits
-    visits.close()
-    assert visits.wrong == [], server.log()
+    with well_behaved(browser, server) as visits:
+        yield visits

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.axe import violations
 from tests.browser.filled import fill
 from tests.browser.programs import Server
-from tests.browser.visits import Visits
+from tests.browser.visits import Visits, well_behaved
 from tests.servers.postgres import Postgres
 
 _APP = "crowd"
@@ -33,10 +33,8 @@ def crowd(
 
 @pytest.fixture
 def many(browser: Browser, crowd: Server) -> Iterator[Visits]:
-    visits = Visits(browser, crowd.url)
-    yield visits
-    visits.close()
-    assert visits.wrong == [], crowd.log()
+    with well_behaved(browser, crowd) as visits:
+        yield visits
 
 
 def test_the_pages_of_all_jobs_are_walked_to_the_end(many: Visits) -> None:

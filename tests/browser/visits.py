@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
+
+from tests.browser.programs import Server
 
 
 @dataclass
@@ -69,6 +73,17 @@ class Visits:
     def _request(self, request: Request) -> None:
         if urlsplit(request.url)[:2] != urlsplit(self.url)[:2]:
             self.wrong.append(f"asked elsewhere: {request.url}")
+
+
+@contextmanager
+def well_behaved(browser: Browser, server: Server) -> Iterator[Visits]:
+    """Visits to the dashboard of *server*; nothing may go wrong on the pages."""
+    visits = Visits(browser, server.url)
+    try:
+        yield visits
+    finally:
+        visits.close()
+    assert visits.wrong == [], server.log()
 
 
 def address(path: str, query: dict[str, str] | None = None) -> str:
