@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import suppress
 
 import pytest
@@ -61,6 +62,26 @@ async def test_an_error_is_told_and_not_kept() -> None:
         await kept.get("a", source.answer)
     source.error = None
     assert await kept.get("a", source.answer) == 2
+
+
+async def test_an_error_that_nobody_waits_for_any_more_is_not_complained_of() -> None:
+    complaints: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, complaint: complaints.append(complaint))
+    source, remembered = Source(), Remembered[int](clock=FakeClock())
+    source.open.clear()
+    source.error = OSError("the store is away")
+    asking = asyncio.create_task(remembered.get("a", source.answer))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+    source.open.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    del asking, remembered
+    gc.collect()
+    assert complaints == []
+    assert source.asked == 1
 
 
 async def test_not_every_key_ever_asked_for_is_kept() -> None:

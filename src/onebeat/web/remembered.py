@@ -39,8 +39,8 @@ class Remembered(Generic[T]):
         answer = self._answers.get(key)
         if answer is None or not self._holds(answer, now):
             self._forget(now)
-            answer = _Answer(asyncio.ensure_future(_of(make)), now + self._seconds)
-            self._answers[key] = answer
+            answer = self._answers[key] = _Answer(asyncio.ensure_future(_of(make)), now + self._seconds)
+            answer.task.add_done_callback(_looked_at)
         return await asyncio.shield(answer.task)
 
     def _holds(self, answer: _Answer[T], now: float) -> bool:
@@ -88,3 +88,9 @@ class Lagging(Generic[T]):
 
 async def _of(make: Callable[[], Awaitable[T]]) -> T:
     return await make()
+
+
+def _looked_at(task: asyncio.Task[T]) -> None:
+    """An error that comes when all have given up waiting is nobody's: asyncio is not to complain of it."""
+    if not task.cancelled():
+        task.exception()
