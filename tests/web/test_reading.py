@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import httpx
 import pytest
 
+from onebeat.control import Target
 from onebeat.errors import ClaimFailed
 from onebeat.model import Tick
 from onebeat.stores.memory import MemoryStore
 from onebeat.testing import FakeClock
-from onebeat.web import dashboard, reading
+from onebeat.web import dashboard, job_reading, reading
 from onebeat.web.reading import Reader
 from tests.rows import NOON
 from tests.web.fleet_rows import APP, join, run
@@ -69,3 +71,30 @@ async def test_a_store_that_does_not_answer_holds_up_no_start(monkeypatch: pytes
     app = dashboard(store, app=APP)
     async with app.router.lifespan_context(app):
         pass
+
+
+async def test_all_who_watch_a_job_share_a_reading_and_who_loads_its_page_has_a_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(job_reading, "A_GLANCE", 600.0)
+    store = Counted()
+    await join(store, "web-1", {"report": "every(minutes=1)", "other": "every(minutes=1)"})
+    app = dashboard(store, app=APP, streaming=False)
+    store.reads = 0
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://dashboard") as client:
+
+        async def reads(path: str) -> int:
+            before = store.reads
+            answers = await asyncio.gather(*(client.get(path) for _ in range(20)))
+            assert {answer.status_code for answer in answers} == {200}
+            return store.reads - before
+
+        assert await reads("/live/job?id=report") == 1
+        assert await reads("/live/job?id=report&over=1h") == 1
+        assert await reads("/live/job?id=other") == 1
+        assert await reads("/live/job?id=report") == 0
+        await store.pause(
+            Target(job_id="report"), until=NOON + timedelta(hours=1), by="ada", reason="why", app=APP
+        )
+        assert "ada" in (await client.get("/job?id=report")).text
+        assert "ada" in (await client.get("/live/job?id=report")).text

@@ -17,6 +17,7 @@ from onebeat.web.auth import Known
 from onebeat.web.forms import acting
 from onebeat.web.headers import Headers
 from onebeat.web.health import Doctor
+from onebeat.web.job_reading import Jobs
 from onebeat.web.live import live
 from onebeat.web.outlook import Calendar
 from onebeat.web.pages import act, audit, calendar, fleet, job, login, overview, tick
@@ -88,6 +89,7 @@ def dashboard(
     made.state.settings = settings
     made.state.seals = seals
     made.state.reader = reader
+    made.state.jobs = Jobs(reader)
     made.state.doctor = Doctor(made.state.reader)
     made.state.calendar = Calendar(made.state.reader, settings.zone)
     return made

@@ -13,7 +13,8 @@ from onebeat.model import Tick, Verdict
 from onebeat.schedule import Schedule
 from onebeat.schedules.dues import due_between
 from onebeat.schedules.stored import stored
-from onebeat.web.reading import Reader
+from onebeat.web.reading import A_GLANCE, Reader
+from onebeat.web.remembered import Remembered
 from onebeat.web.views.job_ask import MOST_DRAWN, SPANS, JobAsk
 from onebeat.web.views.job_facts import JobFacts
 from onebeat.web.views.timeline import still_going
@@ -26,6 +27,23 @@ _MOST_BEFORE = 20  # ticks before a window that are looked at for runs that reac
 _MOST_UNCLAIMED = 100
 _TIME_TO_CLAIM = timedelta(seconds=20)
 _RUNS_SINCE = timedelta(days=7)  # of a job whose runs may overlap: the whole history is not searched
+
+
+class Jobs:
+    """The facts of jobs, for all who look at the same page. None for a job that no replica ever registered;
+    both raise ClaimFailed when the store cannot answer."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: Remembered[JobFacts | None] = Remembered(A_GLANCE)
+
+    async def now(self, ask: JobAsk) -> JobFacts | None:
+        """As they are: whoever has just done something sees it."""
+        return await self._known.anew(ask, lambda: job_facts(self._reader, ask))
+
+    async def of_late(self, ask: JobAsk) -> JobFacts | None:
+        """As they were a glance ago at most."""
+        return await self._known.get(ask, lambda: job_facts(self._reader, ask))
 
 
 async def job_facts(reader: Reader, ask: JobAsk) -> JobFacts | None:

@@ -19,7 +19,7 @@ from onebeat.web.remembered import Lagging, Remembered
 MARKS = 50
 """How many of a job's newest ticks are drawn in a list of jobs."""
 
-_A_GLANCE = 2.5
+A_GLANCE = 2.5
 """Seconds. Whoever watches is shown a change every three."""
 
 _A_WHILE = 15.0
@@ -74,9 +74,9 @@ class Reader:
         self.history = cast(RunHistory, store)
         self.app = app
         self.instants = Instants()
-        self._overall: Remembered[Overall] = Remembered(_A_GLANCE)
+        self._overall: Remembered[Overall] = Remembered(A_GLANCE)
         self._running: Lagging[Sequence[TickRecord]] = Lagging((), seconds=_A_WHILE, patience=_A_BLINK)
-        self._marks: Remembered[Mapping[str, Sequence[Mark]]] = Remembered(_A_GLANCE)
+        self._marks: Remembered[Mapping[str, Sequence[Mark]]] = Remembered(A_GLANCE)
 
     async def overall(self) -> Overall:
         """The whole fleet, as it was a glance ago at most: one reading for all who look."""

@@ -35,12 +35,17 @@ class Remembered(Generic[T]):
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
         """The answer kept for *key*, or what *make* answers now."""
-        now = self._clock.monotonic()
         answer = self._answers.get(key)
-        if answer is None or not self._holds(answer, now):
-            self._forget(now)
-            answer = self._answers[key] = _Answer(asyncio.ensure_future(_of(make)), now + self._seconds)
-            answer.task.add_done_callback(_looked_at)
+        if answer is None or not self._holds(answer, self._clock.monotonic()):
+            return await self.anew(key, make)
+        return await asyncio.shield(answer.task)
+
+    async def anew(self, key: Hashable, make: Callable[[], Awaitable[T]]) -> T:
+        """What *make* answers now, whatever was kept: whoever asks from now on is given that."""
+        now = self._clock.monotonic()
+        self._forget(now)
+        answer = self._answers[key] = _Answer(asyncio.ensure_future(_of(make)), now + self._seconds)
+        answer.task.add_done_callback(_looked_at)
         return await asyncio.shield(answer.task)
 
     def _holds(self, answer: _Answer[T], now: float) -> bool:

@@ -15,6 +15,7 @@ from onebeat.errors import ClaimFailed, ClaimFailure
 from onebeat.model import Answer, Bid, Tick
 from onebeat.stores.postgres import PostgresStore
 from tests.servers.postgres import Postgres
+from tests.stores.postgres.fleet_given import run
 from tests.stores.postgres.given import (
     HOUR,
     TIMEOUT,
@@ -207,5 +208,7 @@ async def test_a_release_frees_a_claim_that_lands_while_it_waits(database: str) 
         [answer] = await claiming
         await releasing
         assert answer.won
+        query = "SELECT verdict, released_at IS NOT NULL FROM onebeat_ticks WHERE scheduled_at = $1"
+        assert run(database, query, undecided.tick.scheduled_at) == [("ran", True)]
         [later] = await claim(one, bid(Tick("report", INSTANT.replace(hour=2))))
         assert later.won

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -10,13 +11,12 @@ from starlette.responses import HTMLResponse
 
 from onebeat.insight.upcoming import next_of
 from onebeat.model import Verdict
-from onebeat.web.job_reading import job_facts
-from onebeat.web.reading import Reader
+from onebeat.web.job_reading import Jobs
 from onebeat.web.rendering import page as drawn
 from onebeat.web.rendering import rendered
 from onebeat.web.settings import Settings
 from onebeat.web.views.axis import time_steps
-from onebeat.web.views.job_ask import job_ask
+from onebeat.web.views.job_ask import JobAsk, job_ask
 from onebeat.web.views.job_facts import JobFacts
 from onebeat.web.views.job_state import badges, pause_told, why_not
 from onebeat.web.views.plots import duration, lateness, plot
@@ -29,7 +29,8 @@ _PARTS = {"job-state": "_job_state.html", "job-drawn": "_job_drawn.html", "job-t
 
 
 async def page(request: Request) -> HTMLResponse:
-    facts = await _facts(request)
+    jobs: Jobs = request.app.state.jobs
+    facts = await _facts(request, jobs.now)
     settings: Settings = request.app.state.settings
     ahead = facts.schedule and upcoming(facts.schedule, facts.now, settings.zone, facts.job.paused_until)
     return drawn(request, "job.html", **_shown(facts, settings), ahead=ahead, verdicts=tuple(Verdict))
@@ -37,15 +38,15 @@ async def page(request: Request) -> HTMLResponse:
 
 async def fragments(request: Request) -> dict[str, str]:
     """What moves: how it stands, what is drawn, and the ticks of the page that is open."""
-    values = _shown(await _facts(request), request.app.state.settings)
+    jobs: Jobs = request.app.state.jobs
+    values = _shown(await _facts(request, jobs.of_late), request.app.state.settings)
     return {element: rendered(request, template, **values) for element, template in _PARTS.items()}
 
 
-async def _facts(request: Request) -> JobFacts:
+async def _facts(request: Request, known: Callable[[JobAsk], Awaitable[JobFacts | None]]) -> JobFacts:
     """Raises HTTPException for a job that is not there."""
-    reader: Reader = request.app.state.reader
     ask = job_ask(request.query_params)
-    facts = await job_facts(reader, ask)
+    facts = await known(ask)
     if facts is None:
         raise HTTPException(404, f"No replica of this app has ever registered a job {shown(ask.job_id)!r}.")
     return facts
