@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +16,11 @@ import pytest
 from django.conf import settings  # type: ignore[import-untyped]
 from django.test import RequestFactory, override_settings  # type: ignore[import-untyped]
 from psycopg_pool import AsyncConnectionPool
+from starlette.applications import Starlette
 
 from onebeat.errors import InvalidSetting
-from onebeat.web.bridge import wsgi
+from onebeat.web import bridge
+from onebeat.web.bridge import Bridge, wsgi
 from onebeat.web.django import dashboard_urls
 
 if not settings.configured:
@@ -57,6 +62,34 @@ def test_a_wsgi_app_holds_no_thread_for_a_page_that_is_open(store: str) -> None:
     status, headers, body = asked(wsgi(store), "/live/overview")
     assert (status, headers["content-type"]) == ("200 OK", "text/event-stream; charset=utf-8")
     assert body.startswith("retry: 5000\n\nevent: parts\n")
+
+
+def test_a_path_that_is_no_utf_8_is_not_found(store: str) -> None:
+    status, _, _ = asked(wsgi(store), "/\xff")
+    assert status == "404 Not Found"
+
+
+def test_the_app_inside_lives_as_long_as_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connections are closed in order: a loop that is thrown away with their tasks complains of each."""
+    endings: list[Callable[[], object]] = []
+    told: list[str] = []
+
+    def register(end: Callable[..., object], *given: object) -> None:
+        endings.append(partial(end, *given))
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        told.append("begun")
+        yield
+        told.append("ended")
+
+    monkeypatch.setattr(bridge, "atexit", SimpleNamespace(register=register))
+    app = Bridge(Starlette(lifespan=life))
+    asked(app, "/")
+    asked(app, "/")
+    [end] = endings
+    end()
+    assert told == ["begun", "ended"]
 
 
 def test_what_serves_one_loop_alone_is_refused_by_name() -> None:
