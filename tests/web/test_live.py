@@ -98,6 +98,13 @@ async def test_a_store_that_is_silent_at_first_is_told_and_waited_for(page: Page
     assert told(await page.next(events)) == ("parts", page.parts)
 
 
+def test_where_no_stream_is_held_a_silent_store_is_told_as_well() -> None:
+    """The browser asks again later: then all is sent anew."""
+    for seen, event in ((None, "trouble"), ({"a": "<p>1</p>"}, "parts"), ({}, "parts")):
+        retry, _, told_then = Page().stream.once(seen).partition("\n\n")
+        assert (retry, told(told_then)[0]) == ("retry: 5000", event)
+
+
 async def test_a_stream_ends_when_the_server_is_to_stop(page: Page) -> None:
     events = page.stream.events(page.parts)
     await page.next(events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from datetime import timedelta
 
 import httpx
@@ -56,12 +57,14 @@ async def test_the_first_who_looks_finds_it_read() -> None:
     assert store.reads == 1
 
 
-async def test_a_store_that_cannot_answer_holds_up_no_start() -> None:
+async def test_a_store_that_cannot_answer_holds_up_no_start(caplog: pytest.LogCaptureFixture) -> None:
     store = Counted()
     store.broken = True
     app = dashboard(store, app=APP)
     async with app.router.lifespan_context(app):
         assert store.reads == 1
+    gc.collect()
+    assert not [record for record in caplog.records if record.name == "asyncio"]
 
 
 async def test_a_store_that_does_not_answer_holds_up_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
