@@ -221,14 +221,15 @@ async def test_a_claim_that_lands_after_its_holders_death_is_lost_in_the_end(dat
 
 @at_every_level()
 @pytest.mark.parametrize("lease", [HOUR, None], ids=["overlap forbidden", "overlap allowed"])
+@pytest.mark.parametrize("rerun", [True, False], ids=["rerun", "skipped"])
 async def test_one_who_comes_back_takes_up_its_claims_again(
-    postgres: Postgres, level: str, lease: timedelta | None
+    postgres: Postgres, level: str, lease: timedelta | None, rerun: bool
 ) -> None:
     """F-LOST: under its new name; what was said of its death is taken back."""
     database = at_level(postgres, level)
     async with opened(PostgresStore(database)) as (store,):
         await join(store, "dead", "back")
-        held = replace(bid(lease=lease), rerun=True)
+        held = replace(bid(lease=lease), rerun=rerun)
         await claim(store, held, by="dead")
         whole = "token, lease_until > now() + interval '59 minutes', released_at, fence, failures"
         before = job(database, whole)
