@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from onebeat.fleet import Held, Registration
-from onebeat.model import Record, Tick, Verdict, Wanted
+from onebeat.model import Record, Ruling, Tick, Verdict, Wanted
 from onebeat.stores.postgres import PostgresStore
 from tests.servers.postgres import Postgres
 from tests.stores.postgres.fleet_given import (
@@ -28,6 +28,7 @@ from tests.stores.postgres.fleet_given import (
     rows_locked,
     run,
     ticks,
+    triggered,
 )
 from tests.stores.postgres.given import HOUR, TICK, bid, claim, ended, opened, replica, waiting
 
@@ -247,6 +248,24 @@ async def test_one_who_comes_back_takes_up_its_claims_again(
     if lease is not None:
         assert job(database, whole) == before
         assert job(database, "holder") == (replica("back").id,)
+
+
+async def test_the_rerun_of_a_lost_tick_waits_for_a_trigger_that_came_before_it(database: str) -> None:
+    """C-CRASH: the lease that is kept for a rerun is its own alone, never the one of another tick."""
+    async with opened(PostgresStore(database)) as (store,):
+        await join(store, "dead", "back")
+        lost = replace(bid(), rerun=True)
+        await claim(store, lost, by="dead")
+        assert await buried(store, database) == [TICK]
+        run(database, "UPDATE onebeat_jobs SET lease_until = clock_timestamp()")
+        triggered(database, NEXT)
+        asked, again = replace(bid(NEXT), triggered=True), replace(lost, token="again", attempt=2)
+        [won] = await claim(store, asked)
+        [refused] = await claim(store, again)
+        assert (won.ruling, refused.ruling) == (Ruling.WON, Ruling.OVERLAPPED)
+        await store.release([ended(asked)], replica=replica())
+        [rerun] = await claim(store, again)
+        assert rerun.won
 
 
 async def test_what_was_taken_over_is_nobodys_to_take_up_again(database: str) -> None:
