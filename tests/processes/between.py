@@ -6,9 +6,18 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 Way = Coroutine[Any, Any, None]
+
+
+class Ends(NamedTuple):
+    """What is read and written on either side of a connection."""
+
+    client: asyncio.StreamReader
+    to_client: asyncio.StreamWriter
+    server: asyncio.StreamReader
+    to_server: asyncio.StreamWriter
 
 
 class Between(ABC):
@@ -29,19 +38,14 @@ class Between(ABC):
         await asyncio.gather(*(task for task in self._connections if task is not None))
 
     @abstractmethod
-    def _ways(
-        self,
-        client: asyncio.StreamReader,
-        to_client: asyncio.StreamWriter,
-        server: asyncio.StreamReader,
-        to_server: asyncio.StreamWriter,
-    ) -> tuple[Way, Way]:
+    def _ways(self, ends: Ends) -> tuple[Way, Way]:
         """What hands on a new connection: there, and back."""
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         self._connections.add(asyncio.current_task())
         server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
-        ways = {asyncio.ensure_future(way) for way in self._ways(client, to_client, server, to_server)}
+        ends = Ends(client, to_client, server, to_server)
+        ways = {asyncio.ensure_future(way) for way in self._ways(ends)}
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in ways:
             way.cancel()

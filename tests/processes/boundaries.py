@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-from tests.processes.between import Between, Way
+from tests.processes.between import Between, Ends, Way
 
 _BLOCK = 1 << 16
 _ANSWERED = re.compile(rb"Z\x00\x00\x00\x05[ITE]$")
@@ -36,15 +36,9 @@ class Boundary(Between):
         there = database.replace(f":{self._server_port}/", f":{self.port}/")
         return f"{there}?sslmode=disable&gssencmode=disable"
 
-    def _ways(
-        self,
-        client: asyncio.StreamReader,
-        to_client: asyncio.StreamWriter,
-        server: asyncio.StreamReader,
-        to_server: asyncio.StreamWriter,
-    ) -> tuple[Way, Way]:
+    def _ways(self, ends: Ends) -> tuple[Way, Way]:
         said: asyncio.Queue[bool] = asyncio.Queue()
-        return self._ask(client, to_server, said), self._answer(server, to_client, said)
+        return self._ask(ends.client, ends.to_server, said), self._answer(ends.server, ends.to_client, said)
 
     async def _ask(
         self, client: asyncio.StreamReader, to_server: asyncio.StreamWriter, said: asyncio.Queue[bool]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from onebeat import Tick
-from tests.processes.between import Between, Way
+from tests.processes.between import Between, Ends, Way
 from tests.servers.postgres import Postgres
 
 _CLAIM = re.compile(rb"SELECT \S*onebeat_claim\(")
@@ -34,15 +34,9 @@ class LossyProxy(Between):
         # In plain text, because the proxy must read what passes through it.
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
-    def _ways(
-        self,
-        client: asyncio.StreamReader,
-        to_client: asyncio.StreamWriter,
-        server: asyncio.StreamReader,
-        to_server: asyncio.StreamWriter,
-    ) -> tuple[Way, Way]:
+    def _ways(self, ends: Ends) -> tuple[Way, Way]:
         asked = bytearray()
-        return _hand_on(client, to_server, asked), self._answer(server, to_client, asked)
+        return _hand_on(ends.client, ends.to_server, asked), self._answer(ends.server, ends.to_client, asked)
 
     async def _answer(
         self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter, asked: bytearray
